@@ -3,7 +3,7 @@
 
 use clap::Parser;
 use sealstone_proofs::lemma::{self, Shipped};
-use sealstone_proofs::report::{Report, prove_all};
+use sealstone_proofs::report::{Report, prove_kernels};
 use sealstone_proofs::source;
 use sealstone_proofs::usage::Usage;
 use sealstone_prover::features::Features;
@@ -72,7 +72,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, String> {
     let solvers = arguments.lemmas.then(lemma::solvers).transpose()?;
     let z3 = solvers.as_ref().map(|[z3, _]| z3);
     let report = machine_code(arguments, z3)?;
-    let rows = (!arguments.alone).then(|| source::prove_all(&arguments.only));
+    let rows = (!arguments.alone).then(|| source::prove_claims(&arguments.only));
     let lemmas = solvers.map(|solvers| lemma::prove(&Shipped, &solvers));
     let lemmas = lemmas.transpose().map_err(|error| error.to_string())?;
     let judgement = judge(arguments, &report, rows.as_deref(), lemmas.as_deref());
@@ -163,7 +163,7 @@ fn machine_code(arguments: &Arguments, solver: Option<&Solver>) -> Result<Report
         sealstone_kernels::call_others();
         images.push(Image::load(&own)?);
     }
-    let mut report = prove_all(&images, &arguments.only, solver);
+    let mut report = prove_kernels(&images, &arguments.only, solver);
     if !arguments.alone {
         report.prove_others(&images, &arguments.only, solver);
     }

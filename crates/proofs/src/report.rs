@@ -2,7 +2,7 @@
 
 mod proving;
 
-pub use proving::prove_all;
+pub use proving::prove_kernels;
 
 use crate::catalog::{
     Kernel, OBLIGATIONS, OTHERS_OBLIGATIONS, Obligation, OthersObligation, kernels, others,

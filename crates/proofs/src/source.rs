@@ -107,7 +107,7 @@ pub use value::{Value, ValueByte, Values};
 use rows::Claim;
 
 /// Tries every claim whose name contains `only`, on all cores.
-pub fn prove_all(only: &str) -> Vec<Row> {
+pub fn prove_claims(only: &str) -> Vec<Row> {
     let claims = [
         argon2::claims(),
         blake2b::claims(),
@@ -149,7 +149,7 @@ mod tests {
     #[test]
     #[ignore = "make prove does the same"]
     fn what_is_claimed_holds() {
-        let rows = prove_all("");
+        let rows = prove_claims("");
         println!("{}", table(&rows));
         assert!(!rows.is_empty() && rows.iter().all(|row| row.verdict.holds()));
     }

@@ -4,7 +4,7 @@
 use iced_x86::code_asm::*;
 use iced_x86::{Decoder, DecoderOptions, IcedError, Instruction};
 use sealstone_proofs::catalog::kernels;
-use sealstone_proofs::report::{Report, prove_all};
+use sealstone_proofs::report::{Report, prove_kernels};
 use sealstone_prover::cosim;
 use sealstone_prover::image::Image;
 use std::sync::OnceLock;
@@ -15,7 +15,7 @@ fn report() -> &'static Report {
     REPORT.get_or_init(|| {
         sealstone_kernels::call_every_kernel();
         let own = Image::load(&std::env::current_exe().unwrap()).unwrap();
-        prove_all(&[own], "", None)
+        prove_kernels(&[own], "", None)
     })
 }
 
@@ -36,7 +36,7 @@ fn every_kernel_is_proved() {
 /// As if the compiler had inlined all of them into their callers.
 #[test]
 fn kernels_that_are_not_there_are_not_proved() {
-    let report = prove_all(&[Image::of_code("empty", &[0xc3])], "", None);
+    let report = prove_kernels(&[Image::of_code("empty", &[0xc3])], "", None);
     assert_eq!(report.rows.len(), kernels().len());
     for row in &report.rows {
         let why = row.verdict.reason();
@@ -48,7 +48,7 @@ fn kernels_that_are_not_there_are_not_proved() {
 
 #[test]
 fn no_kernel_is_no_proof() {
-    assert!(!prove_all(&[], "there is no kernel of this name", None).is_proof());
+    assert!(!prove_kernels(&[], "there is no kernel of this name", None).is_proof());
 }
 
 /// The instructions of these proofs, and those of proofs of other programs.

@@ -20,7 +20,7 @@ type Met = BTreeMap<Vec<u8>, Instruction>;
 
 /// Proves every kernel whose name contains `only`: in the first image if it is shipped, else in the
 /// first image that has it. The solver searches refuting inputs that samples do not show.
-pub fn prove_all(images: &[Image], only: &str, solver: Option<&Solver>) -> Report {
+pub fn prove_kernels(images: &[Image], only: &str, solver: Option<&Solver>) -> Report {
     prove(kernels(), images, only, solver, None).0
 }
 

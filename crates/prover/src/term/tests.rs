@@ -374,7 +374,7 @@ fn constant_bits_are_part_of_the_constant() {
 }
 
 #[test]
-fn a_sum_has_one_form_whatever_was_asked_before_a_summand_was_closed() {
+fn a_sum_has_one_form_whatever_was_asked_before_a_summand_became_opaque() {
     let mut terms = Terms::new(1);
     let [a, b, c, d] = core::array::from_fn(|_| terms.input(8));
     let sum = terms.add(&a, &b);

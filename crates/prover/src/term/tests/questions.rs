@@ -25,7 +25,7 @@ fn parse(text: &str) -> Vec<Expression> {
         match token {
             "(" => lists.push(Vec::new()),
             ")" => {
-                let list = List(lists.pop().expect("an open list"));
+                let list = List(lists.pop().expect("a list that has begun"));
                 lists.last_mut().expect("no more ends").push(list);
             }
             _ => lists.last_mut().expect("a list").push(Name(token.into())),
