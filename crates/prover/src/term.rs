@@ -223,7 +223,7 @@ impl Terms {
             return Bit::ZERO;
         }
         if a == Bit::ZERO || b == Bit::ZERO {
-            return Bit(a.0 | b.0);
+            return a.max(b);
         }
         // a ⊕ b = b ⊕ a.
         let (a, b) = (a.min(b), a.max(b));
@@ -449,7 +449,7 @@ impl Terms {
             let kinds = factors.iter().map(|atom| self.kinds_of_atom(*atom));
             self.product_kinds.push(kinds.fold(0, |all, one| all | one));
         }
-        TABLE | number
+        TABLE + number
     }
 
     /// The bit with these summands, which are sorted and distinct.
@@ -474,7 +474,7 @@ impl Terms {
             self.polynomial_kinds
                 .push(kinds.fold(0, |all, one| all | one));
         }
-        Bit(TABLE | number)
+        Bit(TABLE + number)
     }
 
     /// The summands of a bit, sorted. `room` is for one that is not in a table.

@@ -55,7 +55,7 @@ impl Interner {
         self.items.extend_from_slice(items);
         self.ends.push(self.items.len() as u32);
         assert!(self.items.len() < u32::MAX as usize, "too many terms");
-        self.table[slot] = u64::from(hash) << 32 | u64::from(number + 1);
+        self.table[slot] = (u64::from(hash) << 32) + u64::from(number + 1);
         number
     }
 

@@ -200,7 +200,7 @@ impl Linear {
         match self.width {
             _ if self.exact => coefficient,
             128 => coefficient,
-            width if coefficient >> (width - 1) == 1 => coefficient | u128::MAX << width,
+            width if coefficient >> (width - 1) == 1 => coefficient + (u128::MAX << width),
             _ => coefficient,
         }
     }
@@ -276,7 +276,7 @@ fn pull(parts: [u32; 4]) -> u128 {
     parts
         .into_iter()
         .rev()
-        .fold(0, |x, part| x << 32 | u128::from(part))
+        .fold(0, |x, part| (x << 32) + u128::from(part))
 }
 
 /// Results of sums, by what was added: specification and machine code mostly add the same.

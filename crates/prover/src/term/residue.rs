@@ -98,7 +98,7 @@ impl Terms {
             let of = |words: &[[u64; SAMPLES]; 3]| words.map(|values| values[i]);
             let coefficients: Vec<[u64; 3]> = coefficients.iter().map(of).collect();
             let [low, high] = poly1305::polynomial(r.map(|values| values[i]), &coefficients);
-            u128::from(low) | u128::from(high) << 64
+            u128::from(low) + (u128::from(high) << 64)
         })
     }
 

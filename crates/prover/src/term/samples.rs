@@ -28,12 +28,13 @@ pub(super) fn transpose(matrix: &mut [u64; 64]) {
     let mut width = 32;
     let mut mask = u64::MAX >> 32;
     while width != 0 {
-        let mut row = 0;
-        while row < 64 {
-            let swap = (matrix[row] >> width ^ matrix[row | width]) & mask;
-            matrix[row] ^= swap << width;
-            matrix[row | width] ^= swap;
-            row = ((row | width) + 1) & !width;
+        for rows in matrix.chunks_exact_mut(2 * width) {
+            let (upper, lower) = rows.split_at_mut(width);
+            for (a, b) in upper.iter_mut().zip(lower) {
+                let swap = (*a >> width ^ *b) & mask;
+                *a ^= swap << width;
+                *b ^= swap;
+            }
         }
         width >>= 1;
         mask ^= mask << width;
@@ -42,20 +43,19 @@ pub(super) fn transpose(matrix: &mut [u64; 64]) {
 
 /// The values of a word, of at most 128 bits, from the samples of its bits.
 pub(super) fn values(bits: impl Iterator<Item = u64>) -> [u128; SAMPLES] {
-    let (mut low, mut high, mut length) = ([0; 64], [0; 64], 0);
+    let (mut low, mut high) = ([0; 64], [0; 64]);
     for (i, samples) in bits.enumerate() {
         match i {
             0..64 => low[i] = samples,
             _ => high[i - 64] = samples,
         }
-        length = i + 1;
     }
     transpose(&mut low);
     // Zeros stay zeros.
-    if length > 64 {
+    if high != [0; 64] {
         transpose(&mut high);
     }
-    core::array::from_fn(|i| u128::from(low[i]) | u128::from(high[i]) << 64)
+    core::array::from_fn(|i| u128::from(low[i]) + (u128::from(high[i]) << 64))
 }
 
 /// The inverse of [`values`]: the samples of each of 128 bits.
