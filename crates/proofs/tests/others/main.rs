@@ -1,5 +1,8 @@
 //! Others' code that the command relies on, in this test's own program, and bugs planted into it.
 
+mod callers;
+mod late;
+
 use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic};
 use sealstone_proofs::catalog::{Kernel, others};
 use sealstone_prover::algebra::Numbers;
@@ -13,8 +16,6 @@ use sealstone_prover::verdict::Verdict;
 use std::collections::BTreeSet;
 use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering};
-
-mod late;
 
 /// This program, with aws-lc in it.
 fn own() -> Image {

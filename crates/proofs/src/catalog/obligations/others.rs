@@ -178,7 +178,8 @@ pub const OTHERS_OBLIGATIONS: &[OthersObligation] = &[
             "the processor, and the operating system, have the instruction set of the row",
             "aws-lc chooses by `OPENSSL_ia32cap_P`, which it fills from CPUID; the crates detect \
              at run time",
-            READ,
+            "`tests/others/callers.rs`: the variable has no capability that Rust does not detect; \
+             it chooses ChaCha20 and SHA-256; else trusted: read in its source",
         ],
     ),
     of(
@@ -189,7 +190,8 @@ pub const OTHERS_OBLIGATIONS: &[OthersObligation] = &[
              these, and neither in the other row",
             "aws-lc fills it once, before all calls; a processor with one of the two takes the \
              code of the row without them, which is not proved for it",
-            READ,
+            "`tests/others/callers.rs`: it is filled, with no capability that Rust does not \
+             detect; that nothing changes it is trusted: read in its source",
         ],
     ),
     of(
@@ -274,8 +276,9 @@ pub const OTHERS_OBLIGATIONS: &[OthersObligation] = &[
         ],
         [
             "data have at least 129 bytes",
-            "the functions that choose it ask for `len > 128`",
-            READ,
+            "`CRYPTO_chacha_20`, their only caller, asks for `len > 128`",
+            "`tests/others/callers.rs`: 1 to 128 bytes are proved not to reach them; no other \
+             function has their address",
         ],
     ),
 ];
