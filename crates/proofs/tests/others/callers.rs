@@ -141,7 +141,7 @@ fn encrypted<A: Cells>(
     let input = [&[counter], &nonce[..3]].concat();
     let output = chacha20::encrypt(a, &key, &input, &data, 1);
     let mut cells: Vec<_> = output.chunks(2).map(|pair| a.join(pair)).collect();
-    if bytes % 8 != 0 {
+    if !bytes.is_multiple_of(8) {
         let last = cells.len() - 1;
         let mask = Algebra::<64>::number(a, u64::MAX << (8 * (bytes % 8)));
         // The key stream that is used, and the data.
