@@ -6,7 +6,7 @@ mod stream;
 
 pub use compress::{IV, Input, compress};
 pub use engine::{Byte, Count, Engine, compress_on};
-pub use stream::{BLOCK, LONGEST, Stream};
+pub use stream::{BLOCK, Block, Chain, LONGEST, Stream};
 
 use sealstone_lanes::Cpu;
 use subtle::ConstantTimeEq;

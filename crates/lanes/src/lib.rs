@@ -12,6 +12,7 @@
 //! | N independent streams, one in each word | [`Lanes`] |
 //! | rows of a matrix, whose words are permuted | [`Row`], [`RowPair`] |
 //! | an address computed from a word | [`Index`] |
+//! | a message in parts, cut into blocks | [`Part`] |
 //! | a kernel | [`Kernel`], [`RowKernel`] |
 //! | aligned memory, prefetched and wiped | [`Line`], [`Place`], [`wipe`], [`wipe_part`] |
 //! | which instruction set to run it on | [`Cpu`] |
@@ -65,6 +66,7 @@ mod cpu;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod detect;
 mod memory;
+mod part;
 mod portable;
 mod word;
 
@@ -79,6 +81,7 @@ mod neon;
 
 pub use cpu::{Cpu, Kernel, RowKernel};
 pub use memory::{Line, Place, wipe, wipe_part};
+pub use part::{Absorb, Blocks, Cut, Part};
 pub use portable::Portable;
 pub use word::{Column, Index, Lanes, Row, RowPair, Scalar, Vector, Word};
 

@@ -64,4 +64,4 @@ pub use sealstone_lanes::Cpu;
 pub use skein::{Skein, Skein256, Skein512, Skein1024};
 pub use stream::StreamCipher;
 pub use tweak::{Type, UbiTweak};
-pub use ubi::Ubi;
+pub use ubi::{Ubi, UbiBlocks};

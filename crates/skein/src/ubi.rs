@@ -3,7 +3,7 @@
 use crate::threefish::Block;
 use crate::tweak::{Tweak, Type, UbiTweak};
 use core::hint::black_box;
-use sealstone_lanes::{Scalar, Word};
+use sealstone_lanes::{Part, Scalar, Word};
 
 /// One invocation of UBI, for a message that comes in parts. Generic over word and tweak, so that a
 /// prover can run it on symbols. Wiped when dropped.
@@ -47,23 +47,24 @@ where
     }
 
     /// Adds bytes to the message.
-    pub fn update(&mut self, mut message: &[S::Byte]) {
-        let room = 8 * N - self.filled;
-        if message.len() > room {
+    #[inline]
+    pub fn update(&mut self, message: &[S::Byte]) {
+        self.add(Part::<_, &[[_; N]]>::new(self.filled, message));
+    }
+
+    /// Adds a part that is cut for the number of waiting bytes. A prover adds one with an unknown
+    /// number of blocks.
+    #[inline]
+    pub fn add(&mut self, part: Part<'_, S::Byte, impl UbiBlocks<S, N, T>>) {
+        if part.ends_block {
             if self.filled > 0 {
-                let (head, tail) = message.split_at(room);
-                self.fill(head);
+                self.fill(part.head);
                 self.tweak = absorb(self.cpu, &mut self.chain, self.tweak, &[self.block]);
                 self.filled = 0;
-                message = tail;
             }
-            let (whole, tail) = message.split_at((message.len() - 1) / (8 * N) * (8 * N));
-            let (words, _) = whole.as_chunks();
-            let (blocks, _) = words.as_chunks();
-            self.tweak = absorb(self.cpu, &mut self.chain, self.tweak, blocks);
-            message = tail;
+            self.tweak = part.blocks.absorb(self.cpu, &mut self.chain, self.tweak);
         }
-        self.fill(message);
+        self.fill(part.rest);
     }
 
     /// Ends the message and returns its hash. The state must not be used again.
@@ -102,6 +103,23 @@ where
         self.block = [[S::byte(self.cpu, 0); 8]; N];
         // The optimiser must assume that they are read.
         black_box((&mut self.chain, &mut self.block));
+    }
+}
+
+/// Full blocks, none of which is the last of the message: a slice, or a prover's unknown number of
+/// them.
+pub trait UbiBlocks<S: Scalar, const N: usize, T> {
+    /// Hashes them, and returns the tweak after them.
+    fn absorb(self, cpu: S::Cpu, chain: &mut [S; N], tweak: T) -> T;
+}
+
+impl<S: Scalar, const N: usize, T: UbiTweak<S>> UbiBlocks<S, N, T> for &[[[S::Byte; 8]; N]]
+where
+    [S; N]: Block<S>,
+{
+    #[inline(always)]
+    fn absorb(self, cpu: S::Cpu, chain: &mut [S; N], tweak: T) -> T {
+        absorb(cpu, chain, tweak, self)
     }
 }
 

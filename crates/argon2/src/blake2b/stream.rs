@@ -2,24 +2,35 @@
 
 use super::compress::{IV, Input};
 use super::engine::{Byte, Count, Engine};
-use sealstone_lanes::{Scalar, Word};
+use sealstone_lanes::{Absorb, Blocks, Part, Scalar, Word};
 
 /// Bytes in a message block.
 pub const BLOCK: usize = 128;
 /// The longest output in bytes; the longest key too.
 pub const LONGEST: usize = 64;
 
+/// A message block.
+pub type Block<E> = [[Byte<E>; 8]; 16];
+
+/// The state between two blocks of a hash: all that later blocks depend on.
+#[derive(Clone)]
+pub struct Chain<E: Engine> {
+    /// Computes F.
+    pub engine: E,
+    /// h.
+    pub state: [E::Scalar; 8],
+    /// The bytes compressed so far.
+    pub count: E::Count,
+}
+
 /// The state of a hash. Generic over the engine, so that a prover can run it on symbols. Wiped on
 /// drop.
 #[derive(Clone)]
 pub struct Stream<E: Engine> {
-    engine: E,
-    state: [E::Scalar; 8],
-    /// Bytes compressed so far.
-    count: E::Count,
+    chain: Chain<E>,
     /// The last bytes of the message so far. A full block stays here too, because it gets a flag if
     /// it is the last one.
-    block: [[Byte<E>; 8]; 16],
+    block: Block<E>,
     filled: usize,
 }
 
@@ -31,14 +42,11 @@ impl<E: Engine> Stream<E> {
         let mut state = IV.map(|word| E::Scalar::splat(cpu, word));
         let parameters = 0x0101_0000 ^ ((key.len() as u64) << 8) ^ output as u64;
         state[0] = state[0].xor(E::Scalar::splat(cpu, parameters));
-        let block = [[E::Scalar::byte(cpu, 0); 8]; 16];
-        let mut stream = Self {
+        let mut stream = Self::with_chain(Chain {
             engine,
             state,
             count: engine.count(),
-            block,
-            filled: 0,
-        };
+        });
         if !key.is_empty() {
             stream.fill(key);
             stream.filled = BLOCK;
@@ -46,55 +54,71 @@ impl<E: Engine> Stream<E> {
         stream
     }
 
-    /// Adds bytes to the message.
-    pub fn update(&mut self, mut message: &[Byte<E>]) {
-        let room = BLOCK - self.filled;
-        if message.len() > room {
-            if self.filled > 0 {
-                let (head, tail) = message.split_at(room);
-                self.fill(head);
-                self.compress(BLOCK, false);
-                message = tail;
-            }
-            while message.len() > BLOCK {
-                let (head, tail) = message.split_at(BLOCK);
-                self.filled = 0;
-                self.fill(head);
-                self.compress(BLOCK, false);
-                message = tail;
-            }
-            self.filled = 0;
+    /// Continues from this state: that of a new hash, or a prover's.
+    pub fn with_chain(chain: Chain<E>) -> Self {
+        let zero = E::Scalar::byte(chain.engine.scalars(), 0);
+        Self {
+            chain,
+            block: [[zero; 8]; 16],
+            filled: 0,
         }
-        self.fill(message);
+    }
+
+    /// Adds bytes to the message.
+    #[inline]
+    pub fn update(&mut self, message: &[Byte<E>]) {
+        self.add(Part::<_, &[Block<E>]>::new(self.filled, message));
+    }
+
+    /// Adds a part that is cut for the number of waiting bytes. A prover adds one with an unknown
+    /// number of blocks.
+    #[inline]
+    pub fn add(&mut self, part: Part<'_, Byte<E>, impl Blocks<Chain<E>>>) {
+        if part.ends_block {
+            if self.filled > 0 {
+                self.fill(part.head);
+                self.chain.compress(&self.block, BLOCK, false);
+                self.filled = 0;
+            }
+            part.blocks.absorb_into(&mut self.chain);
+        }
+        self.fill(part.rest);
     }
 
     /// Ends the message and returns its hash, of which only the first `output` bytes count. The
     /// state must not be used again.
     pub fn finish(&mut self) -> [Byte<E>; LONGEST] {
-        let mut hash = [E::Scalar::byte(self.engine.scalars(), 0); LONGEST];
+        let mut hash = [E::Scalar::byte(self.chain.engine.scalars(), 0); LONGEST];
         self.finish_into(&mut hash);
         hash
     }
 
     /// [`Stream::finish`], to a buffer that the caller wipes.
     pub fn finish_into(&mut self, hash: &mut [Byte<E>; LONGEST]) {
-        let zero = E::Scalar::byte(self.engine.scalars(), 0);
+        let zero = E::Scalar::byte(self.chain.engine.scalars(), 0);
         self.block.as_flattened_mut()[self.filled..].fill(zero);
-        self.compress(self.filled, true);
-        for (bytes, word) in hash.as_chunks_mut().0.iter_mut().zip(&self.state) {
+        self.chain.compress(&self.block, self.filled, true);
+        for (bytes, word) in hash.as_chunks_mut().0.iter_mut().zip(&self.chain.state) {
             let mut word = word.to_le_bytes();
             *bytes = word;
             E::wipe(&mut [], &mut word);
         }
     }
 
-    /// Compresses the block, of which `bytes` are message.
-    fn compress(&mut self, bytes: usize, last: bool) {
+    fn fill(&mut self, bytes: &[Byte<E>]) {
+        self.block.as_flattened_mut()[self.filled..][..bytes.len()].copy_from_slice(bytes);
+        self.filled += bytes.len();
+    }
+}
+
+impl<E: Engine> Chain<E> {
+    /// Compresses a block, of which `bytes` are message.
+    fn compress(&mut self, block: &Block<E>, bytes: usize, last: bool) {
         self.count = self.count.plus(bytes);
         let cpu = self.engine.scalars();
         let splat = |word| E::Scalar::splat(cpu, word);
         let mut words = [splat(0); 16];
-        for (word, bytes) in words.iter_mut().zip(&self.block) {
+        for (word, bytes) in words.iter_mut().zip(block) {
             *word = E::Scalar::from_le_bytes(*bytes);
         }
         let input = Input {
@@ -105,16 +129,17 @@ impl<E: Engine> Stream<E> {
         self.engine.compress(&mut self.state, &input);
         E::wipe(&mut words, &mut []);
     }
+}
 
-    fn fill(&mut self, bytes: &[Byte<E>]) {
-        self.block.as_flattened_mut()[self.filled..][..bytes.len()].copy_from_slice(bytes);
-        self.filled += bytes.len();
+impl<E: Engine> Absorb<Block<E>> for Chain<E> {
+    fn absorb(&mut self, block: &Block<E>) {
+        self.compress(block, BLOCK, false);
     }
 }
 
 impl<E: Engine> Drop for Stream<E> {
     fn drop(&mut self) {
-        E::wipe(&mut self.state, self.block.as_flattened_mut());
+        E::wipe(&mut self.chain.state, self.block.as_flattened_mut());
     }
 }
 
