@@ -1,4 +1,5 @@
-//! Lemmas about Argon2's reference index, for all inputs, proved by external solvers.
+//! Lemmas about Argon2's reference index and about the cut of a message into blocks, for all
+//! inputs, proved by external solvers.
 //!
 //! The rest of this crate shows that two computations agree on every bit. Here the question
 //! differs. Before Argon2 computes a block, it chooses an earlier one from a pseudo-random word.
@@ -12,7 +13,8 @@
 //!    operations instead of computing. `Segment::new` and `Segment::reference` on it yield their
 //!    formula. Nothing is copied or translated by hand.
 //! 2. A [`Lemma`] is a statement about the reference. A [`Case`] has the premises: the limits of
-//!    Argon2's parameters.
+//!    Argon2's parameters. For [`Cut`](sealstone_lanes::Cut) they are [`PartLemma`] and
+//!    [`PartCase`].
 //! 3. The solver gets the premises and the *opposite* of the statement, and searches numbers that
 //!    satisfy both. The answer `unsat` (there are none) proves the statement. `sat` comes with a
 //!    counterexample, which can be tried on the real code. `unknown`, or no answer in time, counts
@@ -22,7 +24,8 @@
 //! premises alone.
 //!
 //! The first pass and the slice are program flow, not numbers. So the solver gets each lemma eight
-//! times, once for each of these cases. Two independent solvers must agree, z3 and cvc5.
+//! times, once for each of these cases. A block has one of three sizes, so it gets each lemma about
+//! the cut three times. Two independent solvers must agree, z3 and cvc5.
 //!
 //! # Integers, not machine words
 //!
@@ -37,6 +40,13 @@
 //!
 //! The one intended truncation, J1 as the low half of the pseudo-random word, is in the formula.
 //!
+//! # The cut of a part
+//!
+//! BLAKE2b and Skein hash all blocks of a message but the last one, which waits until more bytes
+//! follow. A part of a message may have up to 2^63 - 1 bytes, far more than a test can try. So the
+//! numbers of the cut are one function, and the lemma is about all lengths. A count of blocks with
+//! too few bits is planted in the tests, and refuted.
+//!
 //! # Not covered
 //!
 //! References that are computed but not used: those of blocks 0 and 1 in the first segment, and of
@@ -48,6 +58,7 @@ mod claims;
 mod exact;
 mod expression;
 mod number;
+mod parts;
 mod questions;
 pub(crate) mod rfc9106;
 mod smt;
@@ -59,5 +70,6 @@ pub use case::Case;
 pub use claims::{Lemma, Mapping, SEGMENTS, Shipped};
 pub use expression::{Expression, Formula, Truth};
 pub use number::{Logic, Number};
+pub use parts::{Cutting, PartCase, PartLemma};
 pub use questions::{LemmaVerdict, Row, holds, json, prove, table};
 pub use solvers::solvers;

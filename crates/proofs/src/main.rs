@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use clap::Parser;
-use sealstone_proofs::lemma::{self, Shipped};
+use sealstone_proofs::lemma;
 use sealstone_proofs::report::{Report, prove_kernels};
 use sealstone_proofs::source;
 use sealstone_proofs::usage::Usage;
@@ -50,7 +50,7 @@ struct Arguments {
     /// CPUs without AVX2.
     #[arg(long)]
     without_models: bool,
-    /// Also ask the SMT solvers for the lemmas about Argon2's reference index, and z3 for inputs
+    /// Also ask the SMT solvers for the lemmas about indices and lengths, and z3 for inputs
     /// that refute unproved machine code. scripts/prove-lemmas installs them.
     #[arg(long)]
     lemmas: bool,
@@ -73,7 +73,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, String> {
     let z3 = solvers.as_ref().map(|[z3, _]| z3);
     let report = machine_code(arguments, z3)?;
     let rows = (!arguments.alone).then(|| source::prove_claims(&arguments.only));
-    let lemmas = solvers.map(|solvers| lemma::prove(&Shipped, &solvers));
+    let lemmas = solvers.map(|solvers| lemma::prove(&solvers));
     let lemmas = lemmas.transpose().map_err(|error| error.to_string())?;
     let judgement = judge(arguments, &report, rows.as_deref(), lemmas.as_deref());
     let usage = Usage::so_far()?;
@@ -219,7 +219,8 @@ mod tests {
 
     fn lemma(verdict: lemma::LemmaVerdict) -> lemma::Row {
         lemma::Row {
-            lemma: lemma::Lemma::ALL[0],
+            about: "an index",
+            lemma: "in range",
             solver: "z3",
             verdict,
             time: Duration::ZERO,

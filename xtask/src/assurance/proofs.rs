@@ -101,9 +101,9 @@ fn lemmas(rows: &[Value]) -> Result<Vec<String>, String> {
     if rows.is_empty() {
         return Err("the proofs have no lemmas: sealstone-prove needs --lemmas".into());
     }
-    let mut names: Vec<&str> = Vec::new();
+    let mut names: Vec<[&str; 2]> = Vec::new();
     for row in rows {
-        let name = text(&row["lemma"]);
+        let name = ["about", "lemma"].map(|part| text(&row[part]));
         if !names.contains(&name) {
             names.push(name);
         }
@@ -111,10 +111,10 @@ fn lemmas(rows: &[Value]) -> Result<Vec<String>, String> {
     Ok(names.into_iter().map(|name| lemma(name, rows)).collect())
 }
 
-fn lemma(name: &str, rows: &[Value]) -> String {
+fn lemma([about, name]: [&str; 2], rows: &[Value]) -> String {
     let rows: Vec<&Value> = rows
         .iter()
-        .filter(|row| text(&row["lemma"]) == name)
+        .filter(|row| text(&row["about"]) == about && text(&row["lemma"]) == name)
         .collect();
     let solvers: Vec<&str> = rows.iter().map(|row| text(&row["solver"])).collect();
     let how = format!("source on expressions, {}", solvers.join(" and "));
@@ -122,7 +122,7 @@ fn lemma(name: &str, rows: &[Value]) -> String {
     verdicts.sort_unstable();
     verdicts.dedup();
     line(&[
-        "Argon2's reference index",
+        about,
         "any",
         name,
         &how,

@@ -1,7 +1,8 @@
-//! Proves the lemmas about Argon2's reference index. Exits with 1 unless all are proved.
+//! Proves the lemmas about Argon2's reference index and about the cut of a message. Exits with 1
+//! unless all are proved.
 #![forbid(unsafe_code)]
 
-use sealstone_proofs::lemma::{Shipped, holds, prove, solvers, table};
+use sealstone_proofs::lemma::{holds, prove, solvers, table};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -12,7 +13,7 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    match prove(&Shipped, &solvers) {
+    match prove(&solvers) {
         Ok(rows) => {
             print!("{}", table(&rows));
             if holds(&rows) {

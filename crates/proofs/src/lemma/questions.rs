@@ -1,8 +1,9 @@
 //! Questions to the solvers.
 
 use super::case::Case;
-use super::claims::{Lemma, Mapping, SEGMENTS};
+use super::claims::{Lemma, Mapping, SEGMENTS, Shipped};
 use super::expression::{Expression, Formula, Truth};
+use super::parts::PartLemma;
 use super::smt;
 use crate::usage::Usage;
 use sealstone_lanes::{Index, Word};
@@ -14,46 +15,72 @@ use std::time::Duration;
 /// A solver's verdict on a lemma.
 #[derive(Clone, Debug)]
 pub struct Row {
+    /// The code.
+    pub about: &'static str,
     /// The lemma.
-    pub lemma: Lemma,
+    pub lemma: &'static str,
     /// The solver's name.
     pub solver: &'static str,
-    /// Its verdict, for all eight kinds of segments.
+    /// Its verdict, for all kinds of cases.
     pub verdict: LemmaVerdict,
     /// Processor time of the solver, in steps of a hundredth of a second.
     pub time: Duration,
 }
 
-/// Whether a lemma holds.
+/// Whether a lemma holds. `C` is an input.
 #[derive(Clone, Debug)]
-pub enum LemmaVerdict {
+pub enum LemmaVerdict<C = String> {
     /// For all inputs.
     Proved,
     /// Not for this input.
-    Refuted(Case<u64>),
+    Refuted(C),
     /// The solver found no answer; why.
     Unproved(String),
 }
 
-/// Asks each solver for each lemma about the references of `mapping`.
+/// Asks each solver for all lemmas about the shipped source.
 ///
 /// # Errors
 /// If a solver cannot be run.
-pub fn prove(mapping: &impl Mapping, solvers: &[Solver]) -> io::Result<Vec<Row>> {
+pub fn prove(solvers: &[Solver]) -> io::Result<Vec<Row>> {
     let mut rows = Vec::new();
     for lemma in Lemma::ALL {
-        for solver in solvers {
-            let before = solver_time()?;
-            let verdict = ask(lemma, mapping, solver)?;
-            rows.push(Row {
-                lemma,
-                solver: solver.name,
-                verdict,
-                time: solver_time()? - before,
-            });
-        }
+        let ask =
+            |solver: &_| ask_about(&SEGMENTS, lemma, &Shipped, solver).map(LemmaVerdict::described);
+        rows.extend(each(
+            "Argon2's reference index",
+            lemma.name(),
+            solvers,
+            ask,
+        )?);
+    }
+    for lemma in PartLemma::ALL {
+        let ask = |solver: &_| lemma.ask(&Shipped, solver).map(LemmaVerdict::described);
+        rows.extend(each("the cut of a part", lemma.name(), solvers, ask)?);
     }
     Ok(rows)
+}
+
+fn each(
+    about: &'static str,
+    lemma: &'static str,
+    solvers: &[Solver],
+    ask: impl Fn(&Solver) -> io::Result<LemmaVerdict>,
+) -> io::Result<Vec<Row>> {
+    let row = |solver: &Solver| {
+        let before = solver_time()?;
+        let verdict = ask(solver)?;
+        let time = solver_time()? - before;
+        let solver = solver.name;
+        Ok(Row {
+            about,
+            lemma,
+            solver,
+            verdict,
+            time,
+        })
+    };
+    solvers.iter().map(row).collect()
 }
 
 fn solver_time() -> io::Result<Duration> {
@@ -69,21 +96,18 @@ pub fn holds(rows: &[Row]) -> bool {
 /// The rows as a table.
 pub fn table(rows: &[Row]) -> String {
     let mut text = format!(
-        "{:<28} {:<6} {:>7}  verdict\n",
-        "Argon2's reference index", "solver", "time"
+        "{:<26} {:<28} {:<6} {:>7}  verdict\n",
+        "source", "lemma", "solver", "time"
     );
     for row in rows {
-        let (lemma, time) = (row.lemma.name(), row.time.as_secs_f64());
+        let time = row.time.as_secs_f64();
         text += &format!(
-            "{lemma:<28} {:<6} {time:>6.2}s  {}\n",
-            row.solver, row.verdict
+            "{:<26} {:<28} {:<6} {time:>6.2}s  {}\n",
+            row.about, row.lemma, row.solver, row.verdict
         );
     }
     let proved = rows.iter().filter(|row| row.verdict.is_proved()).count();
-    text += &format!(
-        "{proved} of {} proved, for all lanes, memory sizes, positions and words\n",
-        rows.len()
-    );
+    text += &format!("{proved} of {} proved, for all inputs\n", rows.len());
     text
 }
 
@@ -91,7 +115,8 @@ pub fn table(rows: &[Row]) -> String {
 pub fn json(rows: &[Row]) -> serde_json::Value {
     let rows = rows.iter().map(|row| {
         serde_json::json!({
-            "lemma": row.lemma.name(),
+            "about": row.about,
+            "lemma": row.lemma,
             "solver": row.solver,
             "verdict": row.verdict.name(),
             "reason": if row.verdict.is_proved() { String::new() } else { row.verdict.to_string() },
@@ -101,7 +126,7 @@ pub fn json(rows: &[Row]) -> serde_json::Value {
     rows.collect()
 }
 
-impl LemmaVerdict {
+impl<C> LemmaVerdict<C> {
     /// Its name.
     pub fn name(&self) -> &'static str {
         match self {
@@ -117,18 +142,40 @@ impl LemmaVerdict {
     }
 }
 
+impl<C: fmt::Debug> LemmaVerdict<C> {
+    /// The same with the input as text.
+    fn described(self) -> LemmaVerdict {
+        match self {
+            Self::Proved => LemmaVerdict::Proved,
+            Self::Refuted(case) => LemmaVerdict::Refuted(format!("{case:?}")),
+            Self::Unproved(why) => LemmaVerdict::Unproved(why),
+        }
+    }
+}
+
 impl fmt::Display for LemmaVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Proved => f.write_str("PROVED"),
-            Self::Refuted(case) => write!(f, "REFUTED by {case:?}"),
+            Self::Refuted(case) => write!(f, "REFUTED by {case}"),
             Self::Unproved(why) => write!(f, "UNPROVED: {why}"),
         }
     }
 }
 
-fn ask(lemma: Lemma, mapping: &impl Mapping, solver: &Solver) -> io::Result<LemmaVerdict> {
-    ask_about(&SEGMENTS, lemma, mapping, solver)
+/// The value of the input with a name.
+pub(super) type Lookup<'l> = dyn Fn(&str) -> Option<u64> + 'l;
+
+/// One kind of cases of a lemma.
+pub(super) struct Question<'q, C> {
+    /// Whether a case fulfils the premises but not the claim.
+    pub(super) opposite: String,
+    /// Whether a case fulfils the premises.
+    pub(super) possible: String,
+    /// The first question, with the values of the inputs.
+    pub(super) with_values: String,
+    /// The case with these values of the inputs.
+    pub(super) case: Box<dyn Fn(&Lookup<'_>) -> Option<C> + 'q>,
 }
 
 /// The verdict for these kinds of segments.
@@ -137,19 +184,30 @@ pub(super) fn ask_about(
     lemma: Lemma,
     mapping: &impl Mapping,
     solver: &Solver,
-) -> io::Result<LemmaVerdict> {
-    let each = segments.iter();
-    let mut questions: Vec<_> = each
-        .map(|segment| question(lemma, mapping, *segment, false))
-        .collect();
-    questions.extend(segments.iter().map(|segment| possible(*segment, premises)));
-    let answers = solver.answer(&questions)?;
-    let (about_lemma, about_premises) = answers.split_at(segments.len());
+) -> io::Result<LemmaVerdict<Case<u64>>> {
+    let questions = segments.iter().map(|segment| Question {
+        opposite: question(lemma, mapping, *segment, false),
+        possible: possible(*segment, premises),
+        with_values: question(lemma, mapping, *segment, true),
+        case: Box::new(|value| case_of(value, *segment)),
+    });
+    verdict(&questions.collect::<Vec<_>>(), solver)
+}
+
+/// The verdict for all kinds of cases.
+pub(super) fn verdict<C>(
+    questions: &[Question<'_, C>],
+    solver: &Solver,
+) -> io::Result<LemmaVerdict<C>> {
+    let opposites = questions.iter().map(|question| question.opposite.clone());
+    let possible = questions.iter().map(|question| question.possible.clone());
+    let answers = solver.answer(&opposites.chain(possible).collect::<Vec<_>>())?;
+    let (about_lemma, about_premises) = answers.split_at(questions.len());
     let mut verdict = possible_at_all(about_premises);
-    for (segment, answer) in segments.iter().zip(about_lemma) {
+    for (question, answer) in questions.iter().zip(about_lemma) {
         match answer {
             Answer::Unsat => (),
-            Answer::Sat => return counter_example(lemma, mapping, solver, *segment),
+            Answer::Sat => return counter_example(question, solver),
             Answer::Unknown(why) => verdict = LemmaVerdict::Unproved(why.clone()),
         }
     }
@@ -157,7 +215,7 @@ pub(super) fn ask_about(
 }
 
 /// Contradictory premises imply everything, so they show nothing.
-pub(super) fn possible_at_all(answers: &[Answer]) -> LemmaVerdict {
+pub(super) fn possible_at_all<C>(answers: &[Answer]) -> LemmaVerdict<C> {
     match answers.iter().find(|answer| **answer != Answer::Sat) {
         None if answers.is_empty() => LemmaVerdict::Unproved("there are no premises".into()),
         None => LemmaVerdict::Proved,
@@ -204,30 +262,23 @@ fn question(
     text
 }
 
-fn counter_example(
-    lemma: Lemma,
-    mapping: &impl Mapping,
-    solver: &Solver,
-    segment: (bool, usize),
-) -> io::Result<LemmaVerdict> {
-    let output = solver.run(&question(lemma, mapping, segment, true))?;
-    let verdict = parse(&output, segment).map_or_else(
-        || LemmaVerdict::Unproved(format!("a counter-example that cannot be read: {output}")),
-        LemmaVerdict::Refuted,
-    );
-    Ok(verdict)
-}
-
-/// `sat`, then `((lanes 1) (length 2) …)`.
-fn parse(output: &str, (first_pass, slice): (bool, usize)) -> Option<Case<u64>> {
+fn counter_example<C>(question: &Question<'_, C>, solver: &Solver) -> io::Result<LemmaVerdict<C>> {
+    let output = solver.run(&question.with_values)?;
+    // `sat`, then `((lanes 1) (length 2) …)`.
     let words: Vec<_> = output
         .split(|c: char| c.is_whitespace() || "()".contains(c))
         .filter(|word| !word.is_empty())
         .collect();
-    let value = |name| {
+    let value = |name: &str| {
         let at = words.iter().position(|word| *word == name)?;
         words.get(at + 1)?.parse::<u64>().ok()
     };
+    let unread = || format!("a counter-example that cannot be read: {output}");
+    Ok((question.case)(&value)
+        .map_or_else(|| LemmaVerdict::Unproved(unread()), LemmaVerdict::Refuted))
+}
+
+fn case_of(value: &Lookup<'_>, (first_pass, slice): (bool, usize)) -> Option<Case<u64>> {
     Some(Case {
         first_pass,
         slice,

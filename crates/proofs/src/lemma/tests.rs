@@ -1,6 +1,7 @@
 //! Tests: lemmas claim what they say, formulas match the code, and wrong code is refuted.
 
 mod evaluate;
+mod parts;
 mod planted;
 mod simulation;
 mod transcriptions;

@@ -6,11 +6,16 @@ use crate::lemma::expression::{Entry, Formula, Operator};
 /// The value of each entry over the integers; truths are 1 or 0. If a divisor is zero, no result
 /// depends on the value.
 pub(super) fn values(formula: &Formula, case: &Case<u64>) -> Vec<i128> {
+    values_of(formula, &|name| input(case, name))
+}
+
+/// The same with these inputs.
+pub(super) fn values_of(formula: &Formula, input: &dyn Fn(&str) -> u64) -> Vec<i128> {
     let mut values = Vec::new();
     for entry in formula.entries() {
         let value = match entry {
             Entry::Constant(x) => x.into(),
-            Entry::Input(name) => input(case, name).into(),
+            Entry::Input(name) => input(name).into(),
             Entry::Join(high, low) => (values[high] << 32) + values[low],
             Entry::Apply(operator, arguments) => {
                 let arguments: Vec<_> = arguments.iter().map(|a| values[*a]).collect();

@@ -220,9 +220,15 @@ fn premises_that_contradict_each_other_are_no_proof() {
             let answers = solver
                 .answer(&[possible(segment, right), possible(segment, contradiction)])
                 .unwrap();
-            assert!(possible_at_all(&answers[..1]).is_proved(), "{answers:?}");
-            assert!(!possible_at_all(&answers[1..]).is_proved(), "{answers:?}");
+            assert!(
+                possible_at_all::<()>(&answers[..1]).is_proved(),
+                "{answers:?}"
+            );
+            assert!(
+                !possible_at_all::<()>(&answers[1..]).is_proved(),
+                "{answers:?}"
+            );
         }
     }
-    assert!(!possible_at_all(&[]).is_proved());
+    assert!(!possible_at_all::<()>(&[]).is_proved());
 }
