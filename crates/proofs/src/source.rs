@@ -30,7 +30,8 @@
 //!   lengths and cuts that the row names. On the same words: Threefish's decryption inverts its
 //!   encryption.
 //! - **Every length** (`lengths`): BLAKE2b and UBI of any message, cut anywhere, by induction over
-//!   its parts, on values with F and Threefish uninterpreted.
+//!   its parts and over the whole blocks of a part, on values with F and Threefish uninterpreted.
+//!   A [lemma](crate::lemma) has the arithmetic of the cut.
 //! - **Argon2's fill loop** (`fill`), on kernels that check their blocks, for the sizes that the
 //!   rows name. CHECKED, not PROVED: each reference of each block, not every combination.
 //! - **The shape of trees**, on numbers: one message for every number of leaves. Its verdict is
@@ -77,8 +78,8 @@
 //! lanes, a tweak with a wrong position, flag, level or type, a message with swapped bytes, a block
 //! that is not added to its cipher, a wrong configuration, padding or counter. Others are beside
 //! the source: a missing key, wrongly joined parts, a wipe that comes too early, a tree of another
-//! shape or without its last leaf, blocks that are missing or counted twice, a wrong index in
-//! Argon2's fill loop. Each must be refuted, and the same source must give the same wrong result on
+//! shape or without its last leaf, blocks that are missing or counted twice, a loop that is wrong
+//! from the ninth block on, a wrong index in Argon2's fill loop. Each must be refuted, and the same source must give the same wrong result on
 //! the numbers of the counterexample.
 
 mod argon2;

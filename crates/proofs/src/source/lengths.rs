@@ -12,8 +12,8 @@
 //!   unknown bytes. So the chaining value, the position, the buffered bytes, and the bytes after
 //!   them from an earlier block are arbitrary. The number of buffered bytes is enumerated: none
 //!   before the first byte, else 1 to B; without a block before them, and with one.
-//! - **Any part** of up to three blocks more than fill the buffered block. Every length of it is
-//!   enumerated.
+//! - **Any part.** First, every length up to three blocks more than fill the buffered block is
+//!   enumerated. Then an unknown number of whole blocks takes the place of the part's middle.
 //! - **The state afterwards** must have the specified hash. That alone does not determine the
 //!   state: it does not show a flag of the last block that is set too early, or a buffered zero
 //!   that is not counted. So one more part of B + 1 unknown bytes follows, and the hash must be the
@@ -21,17 +21,33 @@
 //!   block is then one of their arguments, as a block in the middle, with the chaining value, the
 //!   position and the flags. The first unknown byte in it shows how many bytes were buffered.
 //!
-//! # Longer parts
+//! # Any number of blocks
 //!
-//! Longer parts are not proved; a reader can see from the source that they behave in the same way.
-//! The first bytes of a part fill the buffered block. Of the n bytes after them, (n - 1) / B blocks
-//! are whole and not the last. The source treats each in the same way:
+//! The first bytes of a long part fill the buffered block. Of the n bytes after them, (n - 1) / B
+//! blocks are whole and not the last. The rest is buffered. Four proofs make the step for any n:
 //!
-//! - BLAKE2b takes one in each iteration of a loop. The loop only checks whether more than B bytes
-//!   remain. The steps run it zero times, once and twice.
-//! - UBI passes all of them to one call. That function is proved for any number, by induction in
-//!   machine code. The steps pass zero, one and two. A longer part differs only in their number,
-//!   which is one expression.
+//! - **The cut.** A [lemma](crate::lemma) shows that the numbers of [`Cut`](sealstone_lanes::Cut)
+//!   are right, for each number of buffered bytes and every length of a part.
+//! - **The beginning.** `Stream::add` and `Ubi::add` are generic over the whole blocks. Here they
+//!   get an unknown number of them, which notes the state before the blocks. From any state and
+//!   each number of buffered bytes, it is the specified one, and it is noted once.
+//! - **One block.** In any state between two blocks, the loop's body makes the specified state of
+//!   any block. By induction, the loop does so for any number of blocks. BLAKE2b's state is one
+//!   structure, of which each field is unknown here. A new field does not compile.
+//! - **The end.** The unknown number of blocks puts any state in the place of the noted one. After
+//!   each number of buffered bytes and for each length of the rest, the state after the part is
+//!   specified.
+//!
+//! These lines are read, not proved. The steps up to three blocks run them:
+//!
+//! - `update` gives the cut part to `add`.
+//! - [`Part::new`](sealstone_lanes::Part::new) passes the numbers of the cut to `split_at` and
+//!   `as_chunks` of the standard library. A test runs it for lengths up to 2^63 - 1, on bytes of no
+//!   size.
+//! - `for block in self { chain.absorb(block) }` is the loop of BLAKE2b. It is generic over the
+//!   state and the block: it can only call the body. Another test counts its calls.
+//! - UBI's loop is `absorb`, a function of its own. Its variables are the chaining value and the
+//!   tweak, both unknown here. In machine code, it is also proved for any number of blocks.
 //!
 //! # The position
 //!
@@ -42,27 +58,33 @@
 //! [`Tweak`](sealstone_skein::UbiTweak), for all tweaks.
 
 mod blake2b;
+mod blocks;
 mod skein;
 
 pub(super) use blake2b::AnyBlake2b;
 pub(super) use skein::AnySkein;
 #[cfg(test)]
-pub(super) use skein::{AnyTweak, Encrypt};
+pub(super) use {
+    blocks::{Blockwise, Unknown},
+    skein::{AnyTweak, Encrypt},
+};
 
 use super::Claim;
 use super::counterexample::SourceVerdict;
 use super::modes::plus;
 use super::value::{Value, ValueByte, Values, compare_bytes};
-use sealstone_argon2::blake2b::Count;
+use sealstone_argon2::blake2b::{Count, Stream};
+use sealstone_skein::Ubi;
 
 pub(super) fn claims() -> Vec<Claim> {
-    let blake2b = "messages of every length, by induction over parts: in any state between two parts, one more part of up to three blocks";
-    let skein = "UBI over every number of bytes and bits, by induction over parts: in any state between two parts, one more part of up to three blocks";
+    let blake2b = "messages of every length, by induction over parts: in any state between two parts, one more part with any number of blocks, by induction over them";
+    let skein = "UBI over every number of bytes and bits, by induction over parts: in any state between two parts, one more part with any number of blocks, by induction over them";
     vec![
         Claim::of("BLAKE2b, every length", blake2b, || {
             let values = Values::default();
             let any = AnyBlake2b::of(&values);
-            any.parts.steps(&any.stream())
+            let parts = any.parts.steps(&any.stream());
+            parts.and(|| any.chains().induction::<Stream<_>>())
         }),
         Claim::of("Skein-256, every length", skein, every_skein::<4>),
         Claim::of("Skein-512, every length", skein, every_skein::<8>),
@@ -77,7 +99,8 @@ where
     let values = Values::default();
     let any = AnySkein::<N>::of(&values);
     let ubi = any.ubi();
-    any.parts.steps(&ubi).and(|| any.bits(&ubi))
+    let parts = any.parts.steps(&ubi).and(|| any.bits(&ubi));
+    parts.and(|| any.chains().induction::<Ubi<_, N, _>>())
 }
 
 /// A hash between two parts of its message.

@@ -5,6 +5,7 @@
 //! runs on its numbers.
 
 mod blake2b;
+mod blocks;
 mod fill;
 mod kernels;
 mod lengths;

@@ -1,11 +1,12 @@
 //! BLAKE2b between two parts.
 
-use super::super::modes::blake2b::hash_after;
+use super::super::modes::blake2b::{blocks, hash_after};
 use super::super::uninterpreted::{Bug, UninterpretedEngine, UninterpretedF};
-use super::super::value::{ValueByte, Values};
+use super::super::value::{Value, ValueByte, Values};
+use super::blocks::{AnyChain, Blockwise, Chains, Unknown};
 use super::{Counted, Hashing, Parts};
-use sealstone_argon2::blake2b::{BLOCK, Engine, LONGEST, Stream};
-use sealstone_lanes::Scalar;
+use sealstone_argon2::blake2b::{BLOCK, Chain, Count, Engine, LONGEST, Stream};
+use sealstone_lanes::{Absorb, Part, Scalar};
 
 /// Any message after any number of bytes.
 pub(in super::super) struct AnyBlake2b<'a> {
@@ -38,6 +39,33 @@ impl<'a> AnyBlake2b<'a> {
         }
     }
 
+    /// All states between two blocks.
+    pub(in super::super) fn chains(&self) -> Chains<'a, AnyState<'a>> {
+        Chains {
+            values: self.values,
+            block: BLOCK,
+            before: vec![self.chain(["h", "position"])],
+            after: self.chain(["h after the blocks", "position after the blocks"]),
+        }
+    }
+
+    fn chain(&self, [h, position]: [&str; 2]) -> AnyChain<'a, AnyState<'a>> {
+        let (values, count) = (self.values, Counted::any(self.values, position));
+        let state = values.words(h);
+        let specify = move |message: &[ValueByte<'a>]| {
+            let a = &mut { values };
+            blocks(a, &UninterpretedF, state.to_vec(), &count.before, message)
+        };
+        AnyChain {
+            chain: Chain {
+                engine: self.engine(count),
+                state,
+                count,
+            },
+            specify: Box::new(specify),
+        }
+    }
+
     /// The source.
     pub(super) fn stream(&self) -> Stream<UninterpretedEngine<'a, Counted<'a>>> {
         Stream::new(self.engine(self.before), &[], LONGEST)
@@ -53,5 +81,23 @@ where
     }
     fn finish(mut self) -> Vec<ValueByte<'a>> {
         Stream::finish(&mut self).to_vec()
+    }
+}
+
+/// The state of the source's loop.
+pub(in super::super) type AnyState<'a> = Chain<UninterpretedEngine<'a, Counted<'a>>>;
+
+impl<'a, C: Count<Value<'a>>> Blockwise<'a> for Stream<UninterpretedEngine<'a, C>> {
+    type Chain = Chain<UninterpretedEngine<'a, C>>;
+
+    fn with_chain(chain: Self::Chain) -> Self {
+        Self::with_chain(chain)
+    }
+    fn add_part(&mut self, part: Part<'_, ValueByte<'a>, Unknown<'_, Self::Chain>>) {
+        self.add(part);
+    }
+    fn absorb(chain: &mut Self::Chain, block: &[ValueByte<'a>]) {
+        let block = core::array::from_fn(|i| block.as_chunks().0[i]);
+        Absorb::absorb(chain, &block);
     }
 }

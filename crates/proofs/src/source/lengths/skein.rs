@@ -1,13 +1,14 @@
 //! UBI of Skein between two parts.
 
 use super::super::counterexample::SourceVerdict;
-use super::super::modes::skein::{Bits, Cipher, kind, ubi_from};
+use super::super::modes::skein::{Bits, Cipher, kind, ubi_blocks, ubi_from};
 use super::super::value::{Value, ValueByte, Values, compare_bytes};
+use super::blocks::{AnyChain, Blockwise, Chains, Unknown};
 use super::{Counted, Hashing, Parts};
 use sealstone_argon2::blake2b::Count;
-use sealstone_lanes::{Scalar, Word};
+use sealstone_lanes::{Blocks, Part, Scalar, Word};
 use sealstone_skein::threefish::Block;
-use sealstone_skein::{Ubi, UbiTweak};
+use sealstone_skein::{Ubi, UbiBlocks, UbiTweak};
 
 /// E in a specification, uninterpreted.
 struct UninterpretedE<const N: usize>;
@@ -130,6 +131,40 @@ where
         }
     }
 
+    /// All states between two blocks: before the first block, and after it.
+    pub(in super::super) fn chains(&self) -> Chains<'a, AnyState<'a, N>> {
+        Chains {
+            values: self.values,
+            block: 8 * N,
+            before: vec![
+                self.chain(FIRST, ["start", "position"]),
+                self.chain(0, ["chain", "later position"]),
+            ],
+            after: self.chain(0, ["chain after the blocks", "position after the blocks"]),
+        }
+    }
+
+    fn chain(&self, first: u64, [chain, position]: [&str; 2]) -> AnyChain<'a, AnyState<'a, N>> {
+        let (values, kind) = (self.values, kind::MESSAGE << 56);
+        let (value, position) = (values.words(chain), Counted::any(values, position));
+        let flags = kind | first;
+        let tweak = AnyTweak { position, flags };
+        let specify = move |message: &[ValueByte<'a>]| {
+            let (a, e) = (&mut { values }, &UninterpretedE::<N>);
+            let m = Bits::of_bytes(message);
+            let chain = ubi_blocks(a, e, &value, m, [kind, first], &position.before);
+            chain.into_iter().flat_map(Scalar::to_le_bytes).collect()
+        };
+        AnyChain {
+            chain: UbiChain {
+                values,
+                value,
+                tweak,
+            },
+            specify: Box::new(specify),
+        }
+    }
+
     /// The source.
     pub(super) fn ubi(&self) -> Ubi<Value<'a>, N, AnyTweak<Counted<'a>>> {
         self.ubi_with(self.tweak)
@@ -187,5 +222,59 @@ where
     }
     fn finish(mut self) -> Vec<ValueByte<'a>> {
         to_bytes(Ubi::finish(&mut self))
+    }
+}
+
+/// The state of the source between two blocks.
+#[derive(Clone)]
+pub(in super::super) struct UbiChain<'a, const N: usize, T> {
+    values: &'a Values,
+    value: [Value<'a>; N],
+    tweak: T,
+}
+
+impl<'a, const N: usize, T> UbiChain<'a, N, T> {
+    /// The same with another tweak.
+    #[cfg(test)]
+    pub(in super::super) fn map_tweak<U>(self, to: impl FnOnce(T) -> U) -> UbiChain<'a, N, U> {
+        UbiChain {
+            values: self.values,
+            value: self.value,
+            tweak: to(self.tweak),
+        }
+    }
+}
+
+pub(in super::super) type AnyState<'a, const N: usize> = UbiChain<'a, N, AnyTweak<Counted<'a>>>;
+
+impl<'a, const N: usize, T> UbiBlocks<Value<'a>, N, T> for Unknown<'_, UbiChain<'a, N, T>> {
+    fn absorb(self, values: &'a Values, chain: &mut [Value<'a>; N], tweak: T) -> T {
+        let mut state = UbiChain {
+            values,
+            value: *chain,
+            tweak,
+        };
+        self.absorb_into(&mut state);
+        *chain = state.value;
+        state.tweak
+    }
+}
+
+impl<'a, const N: usize, T: UbiTweak<Value<'a>>> Blockwise<'a> for Ubi<Value<'a>, N, T>
+where
+    [Value<'a>; N]: Block<Value<'a>>,
+{
+    type Chain = UbiChain<'a, N, T>;
+
+    fn with_chain(chain: Self::Chain) -> Self {
+        Self::with_tweak(chain.values, chain.value, chain.tweak)
+    }
+    fn add_part(&mut self, part: Part<'_, ValueByte<'a>, Unknown<'_, Self::Chain>>) {
+        self.add(part);
+    }
+    fn absorb(chain: &mut Self::Chain, block: &[ValueByte<'a>]) {
+        let block: [_; N] = core::array::from_fn(|i| block.as_chunks().0[i]);
+        let values = chain.values;
+        chain.tweak = UbiBlocks::absorb(&[block][..], values, &mut chain.value, chain.tweak);
     }
 }

@@ -59,14 +59,27 @@ pub fn hash_after<A: Strings>(
     data: &[A::Byte],
     [kk, nn]: [usize; 2],
 ) -> Vec<A::Byte> {
+    let mut numbers = iv();
+    numbers[0] ^= 0x0101_0000 ^ (kk as u64) << 8 ^ nn as u64;
+    let h: Vec<A::Word> = numbers.iter().map(|x| a.number(*x)).collect();
+    let mut output = blocks(a, f, h, before, data);
+    output.truncate(nn);
+    output
+}
+
+/// The loop over the blocks of `data` and its end, from any `h` on, if `before` bytes were counted
+/// before them. 64 bytes of output.
+pub fn blocks<A: Strings>(
+    a: &mut A,
+    f: &impl Compression<A>,
+    mut h: Vec<A::Word>,
+    before: &[A::Word; 2],
+    data: &[A::Byte],
+) -> Vec<A::Byte> {
     let bytes = data.len();
     let mut d = data.to_vec();
     d.resize(bytes.next_multiple_of(128).max(128), a.byte(0));
     let dd = d.len() / 128;
-
-    let mut numbers = iv();
-    numbers[0] ^= 0x0101_0000 ^ (kk as u64) << 8 ^ nn as u64;
-    let mut h: Vec<A::Word> = numbers.iter().map(|x| a.number(*x)).collect();
     for (i, block) in d.chunks(128).enumerate() {
         let last = i == dd - 1;
         let position = if last { bytes } else { (i + 1) * 128 };
@@ -75,9 +88,7 @@ pub fn hash_after<A: Strings>(
         let m = a.words(block);
         h = f.compress(a, &h, &m, &t, &flag);
     }
-    let mut output = a.to_bytes(&h);
-    output.truncate(nn);
-    output
+    a.to_bytes(&h)
 }
 
 /// RFC 9106, section 3.3: H′^T(A).

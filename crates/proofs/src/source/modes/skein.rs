@@ -82,6 +82,23 @@ pub fn ubi_from<A: Strings>(
     start: u64,
     position: &[A::Word; 2],
 ) -> Vec<A::Word> {
+    ubi_blocks(a, cipher, g, m, [start, FIRST], position)
+}
+
+/// The flag of a first block in the upper word of a tweak.
+pub const FIRST: u64 = 1 << 62;
+
+/// The loop over the blocks of `m`, from any chaining value on. `start` has what all blocks have in
+/// the upper words of their tweaks, and what only the first block has: [`FIRST`], or nothing if
+/// other blocks are before them.
+pub fn ubi_blocks<A: Strings>(
+    a: &mut A,
+    cipher: &impl Cipher<A>,
+    g: &[A::Word],
+    m: Bits<'_, A::Byte>,
+    [start, at_first]: [u64; 2],
+    position: &[A::Word; 2],
+) -> Vec<A::Word> {
     let nb = 8 * g.len();
     let mut bytes = m.bytes.to_vec();
     // M′: a last byte that is not full gets a one and zeros, and B is set.
@@ -99,8 +116,8 @@ pub fn ubi_from<A: Strings>(
     for (i, block) in bytes.chunks(nb).enumerate() {
         let (first, last) = (i == 0, i == k - 1);
         let [low, high] = plus(a, position, nm.min((i + 1) * nb) as u64);
-        let flags = u64::from(first) << 62 | u64::from(last) << 63 | u64::from(last && b) << 55;
-        let flags = a.number(start | flags);
+        let at_last = u64::from(last) << 63 | u64::from(last && b) << 55;
+        let flags = a.number(start | if first { at_first } else { 0 } | at_last);
         let tweak = [low, a.xor(&high, &flags)];
         let words = a.words(block);
         let c = cipher.encrypt(a, &h, &tweak, &words);

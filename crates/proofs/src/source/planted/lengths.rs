@@ -6,7 +6,7 @@ use super::super::modes::blake2b::{F, hash_after};
 use super::super::modes::skein::{Bits, Threefish, kind, ubi_from};
 use super::super::value::{Value, ValueByte, Values};
 use super::{Bug, is, refuted, reproduces, to_bytes, with};
-use sealstone_argon2::blake2b::{Count, Engine, IV, Input, LONGEST, Stream};
+use sealstone_argon2::blake2b::{Chain, Count, Engine, IV, Input, LONGEST, Stream};
 use sealstone_lanes::{Cpu, Portable, Scalar, Word};
 use sealstone_prover::algebra::Numbers;
 use sealstone_skein::threefish::Block;
@@ -41,7 +41,7 @@ impl<S: Scalar, C: Count<S>> Count<S> for PlantedCount<C> {
 
 /// A tweak with the bug.
 #[derive(Clone, Copy)]
-struct PlantedTweak<T>(T);
+pub(super) struct PlantedTweak<T>(pub(super) T);
 
 impl<W: Word, T: UbiTweak<W>> UbiTweak<W> for PlantedTweak<T> {
     fn advance(self, bytes: usize) -> Self {
@@ -74,7 +74,7 @@ impl<W: Word, T: UbiTweak<W>> UbiTweak<W> for PlantedTweak<T> {
 
 /// The shipped F on numbers, after any number of bytes.
 #[derive(Clone, Copy)]
-struct After<C>(C);
+pub(super) struct After<C>(pub(super) C);
 
 impl<C: Count<u64>> Engine for After<C> {
     type Scalar = u64;
@@ -125,24 +125,21 @@ trait Blocks: Clone {
     fn end(&mut self) {}
 }
 
+/// The state of a hash.
 #[derive(Clone)]
-struct OfBlake2b<E: Engine> {
-    engine: E,
-    state: [E::Scalar; 8],
-    count: E::Count,
-}
+pub(super) struct OfBlake2b<E: Engine>(pub(super) Chain<E>);
 
 impl<E: Engine> OfBlake2b<E> {
-    fn new(engine: E) -> Self {
+    pub(super) fn new(engine: E) -> Self {
         let splat = |word| E::Scalar::splat(engine.scalars(), word);
         let mut state = IV.map(splat);
         state[0] = state[0].xor(splat(0x0101_0040));
         let count = engine.count();
-        Self {
+        Self(Chain {
             engine,
             state,
             count,
-        }
+        })
     }
 }
 
@@ -152,21 +149,26 @@ impl<E: Engine> Blocks for OfBlake2b<E> {
     const BYTES: usize = 128;
 
     fn zero(&self) -> <E::Scalar as Scalar>::Byte {
-        E::Scalar::byte(self.engine.scalars(), 0)
+        E::Scalar::byte(self.0.engine.scalars(), 0)
     }
     fn add(&mut self, block: &[<E::Scalar as Scalar>::Byte], bytes: usize, is_last: bool) {
-        let cpu = self.engine.scalars();
-        self.count = self.count.plus(bytes);
+        let Chain {
+            engine,
+            state,
+            count,
+        } = &mut self.0;
+        let cpu = engine.scalars();
+        *count = count.plus(bytes);
         let words = core::array::from_fn(|i| E::Scalar::from_le_bytes(block.as_chunks().0[i]));
         let input = Input {
             words: &words,
-            counter: self.count.words(cpu),
+            counter: count.words(cpu),
             last: E::Scalar::splat(cpu, if is_last { u64::MAX } else { 0 }),
         };
-        self.engine.compress(&mut self.state, &input);
+        engine.compress(state, &input);
     }
     fn hash(self) -> Vec<E::Scalar> {
-        self.state.to_vec()
+        self.0.state.to_vec()
     }
 }
 
@@ -296,7 +298,7 @@ const WRONG: [(Rule, [usize; 2]); 3] = [
 /// Rules that only flags refute. The second one is refuted only after a further part.
 const WRONG_FLAGS: [(Rule, [usize; 2]); 2] = [(Rule::Cut, [4, 12]), (Rule::Ended, [9, 16])];
 
-fn number(words: [u64; 2]) -> u128 {
+pub(super) fn number(words: [u64; 2]) -> u128 {
     u128::from(words[0]) | u128::from(words[1]) << 64
 }
 
