@@ -11,6 +11,10 @@
 //!   not proved: a second copy;
 //! - instructions of that kind in a proved function that no run has executed;
 //! - a function of our crates that a proved one calls, and that no run has entered.
+//!
+//! The names of functions tell which are of our crates. The compiler may inline our code into an
+//! instance of a generic function of others, for example `core::ops::FnOnce::call_once`, whose name
+//! need not have one of our crates. Such code is found only as a second copy.
 
 mod mix;
 

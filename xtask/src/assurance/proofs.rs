@@ -121,14 +121,7 @@ fn lemma([about, name]: [&str; 2], rows: &[Value]) -> String {
     let mut verdicts: Vec<&str> = rows.iter().map(|row| text(&row["verdict"])).collect();
     verdicts.sort_unstable();
     verdicts.dedup();
-    line(&[
-        about,
-        "any",
-        name,
-        &how,
-        &verdicts.join(" "),
-        &time(rows),
-    ])
+    line(&[about, "any", name, &how, &verdicts.join(" "), &time(rows)])
 }
 
 fn sums(usage: &Value) -> [String; 2] {
