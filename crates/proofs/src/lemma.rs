@@ -71,5 +71,32 @@ pub use claims::{Lemma, Mapping, SEGMENTS, Shipped};
 pub use expression::{Expression, Formula, Truth};
 pub use number::{Logic, Number};
 pub use parts::{Cutting, PartCase, PartLemma};
-pub use questions::{LemmaVerdict, Row, holds, json, prove, table};
+pub use questions::{LemmaVerdict, Row, holds, json, table};
 pub use solvers::solvers;
+
+use questions::{ask_about, each};
+use sealstone_prover::solver::Solver;
+use std::io;
+
+/// Asks each solver for all lemmas about the shipped source.
+///
+/// # Errors
+/// If a solver cannot be run.
+pub fn prove(solvers: &[Solver]) -> io::Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    for lemma in Lemma::ALL {
+        let ask =
+            |solver: &_| ask_about(&SEGMENTS, lemma, &Shipped, solver).map(LemmaVerdict::described);
+        rows.extend(each(
+            "Argon2's reference index",
+            lemma.name(),
+            solvers,
+            ask,
+        )?);
+    }
+    for lemma in PartLemma::ALL {
+        let ask = |solver: &_| lemma.ask(&Shipped, solver).map(LemmaVerdict::described);
+        rows.extend(each("the cut of a part", lemma.name(), solvers, ask)?);
+    }
+    Ok(rows)
+}

@@ -79,8 +79,8 @@
 //! that is not added to its cipher, a wrong configuration, padding or counter. Others are beside
 //! the source: a missing key, wrongly joined parts, a wipe that comes too early, a tree of another
 //! shape or without its last leaf, blocks that are missing or counted twice, a loop that is wrong
-//! from the ninth block on, a wrong index in Argon2's fill loop. Each must be refuted, and the same source must give the same wrong result on
-//! the numbers of the counterexample.
+//! from the ninth block on, a wrong index in Argon2's fill loop. Each must be refuted, and the same
+//! source must give the same wrong result on the numbers of the counterexample.
 
 mod argon2;
 pub mod arrangement;

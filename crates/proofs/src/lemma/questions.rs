@@ -1,9 +1,8 @@
 //! Questions to the solvers.
 
 use super::case::Case;
-use super::claims::{Lemma, Mapping, SEGMENTS, Shipped};
+use super::claims::{Lemma, Mapping};
 use super::expression::{Expression, Formula, Truth};
-use super::parts::PartLemma;
 use super::smt;
 use crate::usage::Usage;
 use sealstone_lanes::{Index, Word};
@@ -38,30 +37,11 @@ pub enum LemmaVerdict<C = String> {
     Unproved(String),
 }
 
-/// Asks each solver for all lemmas about the shipped source.
+/// Asks each solver for a lemma about this code.
 ///
 /// # Errors
 /// If a solver cannot be run.
-pub fn prove(solvers: &[Solver]) -> io::Result<Vec<Row>> {
-    let mut rows = Vec::new();
-    for lemma in Lemma::ALL {
-        let ask =
-            |solver: &_| ask_about(&SEGMENTS, lemma, &Shipped, solver).map(LemmaVerdict::described);
-        rows.extend(each(
-            "Argon2's reference index",
-            lemma.name(),
-            solvers,
-            ask,
-        )?);
-    }
-    for lemma in PartLemma::ALL {
-        let ask = |solver: &_| lemma.ask(&Shipped, solver).map(LemmaVerdict::described);
-        rows.extend(each("the cut of a part", lemma.name(), solvers, ask)?);
-    }
-    Ok(rows)
-}
-
-fn each(
+pub(super) fn each(
     about: &'static str,
     lemma: &'static str,
     solvers: &[Solver],
@@ -144,7 +124,7 @@ impl<C> LemmaVerdict<C> {
 
 impl<C: fmt::Debug> LemmaVerdict<C> {
     /// The same with the input as text.
-    fn described(self) -> LemmaVerdict {
+    pub(super) fn described(self) -> LemmaVerdict {
         match self {
             Self::Proved => LemmaVerdict::Proved,
             Self::Refuted(case) => LemmaVerdict::Refuted(format!("{case:?}")),
@@ -166,6 +146,9 @@ impl fmt::Display for LemmaVerdict {
 /// The value of the input with a name.
 pub(super) type Lookup<'l> = dyn Fn(&str) -> Option<u64> + 'l;
 
+/// Makes a case of the values of its inputs.
+type Make<'q, C> = dyn Fn(&Lookup<'_>) -> Option<C> + 'q;
+
 /// One kind of cases of a lemma.
 pub(super) struct Question<'q, C> {
     /// Whether a case fulfils the premises but not the claim.
@@ -175,7 +158,7 @@ pub(super) struct Question<'q, C> {
     /// The first question, with the values of the inputs.
     pub(super) with_values: String,
     /// The case with these values of the inputs.
-    pub(super) case: Box<dyn Fn(&Lookup<'_>) -> Option<C> + 'q>,
+    pub(super) case: Box<Make<'q, C>>,
 }
 
 /// The verdict for these kinds of segments.
