@@ -45,15 +45,17 @@ fn short_parts_are_cut_as_byte_by_byte() {
 /// Bytes without content take no memory, so a part of them can have any length.
 #[test]
 fn long_parts_are_cut_too() {
-    const LONGEST: usize = isize::MAX as usize;
-    let lengths = [
+    let lengths: [u64; 6] = [
         1 << 31,
         (1 << 32) - 1,
         1 << 32,
         (1 << 32) + 1,
         1 << 38,
-        LONGEST,
+        isize::MAX as u64,
     ];
+    // A part has at most `isize::MAX` bytes, on a processor of 32 bits too.
+    let lengths = lengths.into_iter().flat_map(isize::try_from);
+    let lengths = lengths.map(isize::unsigned_abs);
     for length in lengths {
         for filled in [0, 1, 63, 64] {
             let [head, blocks, rest] = cut::<8>(filled, &vec![(); length]);
