@@ -1,7 +1,6 @@
-"""Measures leaks: `python leaks.py CALLS [--seconds N] [NAME]…`.
+"""Measures leaks: `python leaks.py CALLS [NAME]…`.
 
-A round makes CALLS calls of each job, or a number of which three rounds fit into N seconds. If a
-count grows in one round, up to two more rounds follow.
+A round makes CALLS calls of each job. If a count grows in one round, up to two more rounds follow.
 """
 
 import argparse
@@ -12,7 +11,6 @@ import mmap
 import os
 import sys
 import threading
-import time
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -105,28 +103,15 @@ PLANTED: dict[str, Callable[[], object]] = {
 }
 
 
-def fitting(call: Callable[[], object], times: int, seconds: float) -> int:
-    """A number of calls, at most `times`, of which three rounds take about `seconds`."""
-    start = time.perf_counter()
-    for _ in range(20):
-        call()
-    each = (time.perf_counter() - start) / 20
-    # With 100, growth by one block a call would be within the limit.
-    return max(120, min(times, int(seconds / 3 / each)))
-
-
 def main() -> int:
     """Prints what leaks, and returns how many calls do."""
     parser = argparse.ArgumentParser()
     parser.add_argument("calls", type=int)
     parser.add_argument("names", nargs="*")
-    parser.add_argument("--seconds", type=float)
     options = parser.parse_args()
     found = 0
     for name in options.names or CALLS:
         call, times = (CALLS | PLANTED)[name], options.calls
-        if options.seconds is not None:
-            times = fitting(call, times, options.seconds)
         leaked, each = measured(call, times)
         leaked = leaked and leak_of(call, 4 * times)
         found += leaked is not None
