@@ -95,7 +95,7 @@ pub trait Blocks<C> {
     fn absorb_into(self, chain: &mut C);
 }
 
-/// The loop of a hash. It knows only that `chain` absorbs blocks, and has no state but that.
+/// The loop of a hash. It calls `absorb` for each block, and keeps nothing else.
 impl<B, C: Absorb<B>> Blocks<C> for &[B] {
     #[inline(always)]
     fn absorb_into(self, chain: &mut C) {

@@ -24,8 +24,8 @@
 //! premises alone.
 //!
 //! The first pass and the slice are program flow, not numbers. So the solver gets each lemma eight
-//! times, once for each of these cases. A block has one of three sizes, so it gets each lemma about
-//! the cut three times. Two independent solvers must agree, z3 and cvc5.
+//! times, once for each of these cases. A block has one of three sizes, so the solver gets each
+//! lemma about the cut three times. Two independent solvers must agree, z3 and cvc5.
 //!
 //! # Integers, not machine words
 //!
@@ -43,9 +43,9 @@
 //! # The cut of a part
 //!
 //! BLAKE2b and Skein hash all blocks of a message but the last one, which waits until more bytes
-//! follow. A part of a message may have up to 2^63 - 1 bytes, far more than a test can try. So the
-//! numbers of the cut are one function, and the lemma is about all lengths. A count of blocks with
-//! too few bits is planted in the tests, and refuted.
+//! follow. A part of a message may have up to 2^63 - 1 bytes. A test cannot try every length. So
+//! one function computes the numbers of the cut, and the lemma is about all lengths. A count of
+//! blocks with too few bits is planted in the tests, and refuted.
 //!
 //! # Not covered
 //!

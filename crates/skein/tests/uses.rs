@@ -175,6 +175,23 @@ fn bits_of_a_last_byte_are_counted() {
 }
 
 #[track_caller]
+/// Proofs cover one part in any state. A count of parts, of any width up to 16 bits, would show
+/// here.
+#[test]
+fn seventy_thousand_parts() {
+    let message: Vec<u8> = (0..70_000_u32).map(|i| (i % 251) as u8).collect();
+    let mut hash = Skein512::new();
+    message.chunks(1).for_each(|part| hash.update(part));
+    let skein = spec::Skein {
+        block: 64,
+        output_bits: 512,
+        key: &[],
+        arguments: vec![],
+        tree: [0; 3],
+    };
+    assert_eq!(hash.finish(), skein.hash(&message, 8 * message.len()));
+}
+
 fn assert_panics(expected: &str, work: impl FnOnce()) {
     let panic = catch_unwind(AssertUnwindSafe(work)).expect_err(expected);
     let message = match panic.downcast::<String>() {

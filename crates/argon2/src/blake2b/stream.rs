@@ -12,7 +12,8 @@ pub const LONGEST: usize = 64;
 /// A message block.
 pub type Block<E> = [[Byte<E>; 8]; 16];
 
-/// The state between two blocks of a hash: all that later blocks depend on.
+/// The state between two blocks of a hash: all that later blocks depend on. [`Stream`] wipes its
+/// own; a chain by itself is not wiped.
 #[derive(Clone)]
 pub struct Chain<E: Engine> {
     /// Computes F.

@@ -33,21 +33,24 @@
 //!   each number of buffered bytes, it is the specified one, and it is noted once.
 //! - **One block.** In any state between two blocks, the loop's body makes the specified state of
 //!   any block. By induction, the loop does so for any number of blocks. BLAKE2b's state is one
-//!   structure, of which each field is unknown here. A new field does not compile.
+//!   structure. Its h and its count are unknown here. A new field does not compile.
 //! - **The end.** The unknown number of blocks puts any state in the place of the noted one. After
 //!   each number of buffered bytes and for each length of the rest, the state after the part is
 //!   specified.
 //!
 //! These lines are read, not proved. The steps up to three blocks run them:
 //!
+//! - `Stream` and `Ubi` keep the chaining value, the count or tweak, and the buffered bytes, and
+//!   nothing else that a part could change.
 //! - `update` gives the cut part to `add`.
-//! - [`Part::new`](sealstone_lanes::Part::new) passes the numbers of the cut to `split_at` and
-//!   `as_chunks` of the standard library. A test runs it for lengths up to 2^63 - 1, on bytes of no
-//!   size.
+//! - [`Part::new`](sealstone_lanes::Part::new) gives block, buffered bytes and length to the cut,
+//!   and passes its numbers to `split_at` and `as_chunks` of the standard library. A test runs it
+//!   for lengths up to 2^63 - 1, on bytes of no size.
 //! - `for block in self { chain.absorb(block) }` is the loop of BLAKE2b. It is generic over the
-//!   state and the block: it can only call the body. Another test counts its calls.
-//! - UBI's loop is `absorb`, a function of its own. Its variables are the chaining value and the
-//!   tweak, both unknown here. In machine code, it is also proved for any number of blocks.
+//!   state and the block, so it cannot look at them. Another test counts its calls.
+//! - A slice of blocks gives itself to `absorb`, UBI's loop. Its variables are the chaining value
+//!   and the tweak, both unknown here. The loop itself is proved in machine code, for any number of
+//!   blocks.
 //!
 //! # The position
 //!
@@ -83,7 +86,7 @@ pub(super) fn claims() -> Vec<Claim> {
         Claim::of("BLAKE2b, every length", blake2b, || {
             let values = Values::default();
             let any = AnyBlake2b::of(&values);
-            let parts = any.parts.steps(&any.stream());
+            let parts = any.parts.steps(&any.stream(any.before));
             parts.and(|| any.chains().induction::<Stream<_>>())
         }),
         Claim::of("Skein-256, every length", skein, every_skein::<4>),

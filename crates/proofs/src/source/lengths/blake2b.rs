@@ -1,31 +1,35 @@
 //! BLAKE2b between two parts.
 
-use super::super::modes::blake2b::{blocks, hash_after};
+use super::super::modes::blake2b::blocks;
 use super::super::uninterpreted::{Bug, UninterpretedEngine, UninterpretedF};
 use super::super::value::{Value, ValueByte, Values};
 use super::blocks::{AnyChain, Blockwise, Chains, Unknown};
 use super::{Counted, Hashing, Parts};
-use sealstone_argon2::blake2b::{BLOCK, Chain, Count, Engine, LONGEST, Stream};
+use sealstone_argon2::blake2b::{BLOCK, Chain, Count, Engine, Stream};
 use sealstone_lanes::{Absorb, Part, Scalar};
 
-/// Any message after any number of bytes.
+/// Any message from any h and after any number of bytes. With them, it is one with any key and any
+/// length of its output.
 pub(in super::super) struct AnyBlake2b<'a> {
     pub(in super::super) parts: Parts<'a>,
     values: &'a Values,
+    /// h before the message.
+    pub(in super::super) start: [Value<'a>; 8],
     /// The number of bytes before the message.
     pub(in super::super) before: Counted<'a>,
 }
 
 impl<'a> AnyBlake2b<'a> {
     pub(in super::super) fn of(values: &'a Values) -> Self {
-        let before = Counted::any(values, "count");
+        let (start, before) = (values.words("start"), Counted::any(values, "count"));
         let specify = |message: &[ValueByte<'a>]| {
-            let (a, lengths) = (&mut { values }, [0, LONGEST]);
-            hash_after(a, &UninterpretedF, &before.before, message, lengths)
+            let a = &mut { values };
+            blocks(a, &UninterpretedF, start.to_vec(), &before.before, message)
         };
         Self {
             parts: Parts::new(values, BLOCK, specify),
             values,
+            start,
             before,
         }
     }
@@ -66,9 +70,16 @@ impl<'a> AnyBlake2b<'a> {
         }
     }
 
-    /// The source.
-    pub(super) fn stream(&self) -> Stream<UninterpretedEngine<'a, Counted<'a>>> {
-        Stream::new(self.engine(self.before), &[], LONGEST)
+    /// The source, which counts with `before`.
+    pub(in super::super) fn stream<C: Count<Value<'a>>>(
+        &self,
+        before: C,
+    ) -> Stream<UninterpretedEngine<'a, C>> {
+        Stream::with_chain(Chain {
+            engine: self.engine(before),
+            state: self.start,
+            count: before,
+        })
     }
 }
 

@@ -152,7 +152,7 @@ fn blake2b_whose_loop_is_wrong_from_the_ninth_block_on() {
     let any = AnyBlake2b::of(&values);
     let rule = Rule::Nothing;
     let driven = Driven::new(Counting {
-        chain: OfBlake2b::new(any.engine(any.before)).0,
+        chain: OfBlake2b::new(any.engine(any.before), any.start).0,
         blocks: 0,
         rule,
     });

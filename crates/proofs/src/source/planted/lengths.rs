@@ -2,11 +2,11 @@
 
 use super::super::counterexample::{Counterexample, SourceVerdict};
 use super::super::lengths::{AnyBlake2b, AnySkein, AnyTweak, Encrypt, Hashing};
-use super::super::modes::blake2b::{F, hash_after};
+use super::super::modes::blake2b::{F, blocks, hash_after};
 use super::super::modes::skein::{Bits, Threefish, kind, ubi_from};
 use super::super::value::{Value, ValueByte, Values};
 use super::{Bug, is, refuted, reproduces, to_bytes, with};
-use sealstone_argon2::blake2b::{Chain, Count, Engine, IV, Input, LONGEST, Stream};
+use sealstone_argon2::blake2b::{Chain, Count, Engine, Input, LONGEST, Stream};
 use sealstone_lanes::{Cpu, Portable, Scalar, Word};
 use sealstone_prover::algebra::Numbers;
 use sealstone_skein::threefish::Block;
@@ -130,10 +130,7 @@ trait Blocks: Clone {
 pub(super) struct OfBlake2b<E: Engine>(pub(super) Chain<E>);
 
 impl<E: Engine> OfBlake2b<E> {
-    pub(super) fn new(engine: E) -> Self {
-        let splat = |word| E::Scalar::splat(engine.scalars(), word);
-        let mut state = IV.map(splat);
-        state[0] = state[0].xor(splat(0x0101_0040));
+    pub(super) fn new(engine: E, state: [E::Scalar; 8]) -> Self {
         let count = engine.count();
         Self(Chain {
             engine,
@@ -303,8 +300,9 @@ pub(super) fn number(words: [u64; 2]) -> u128 {
 }
 
 fn specified_blake2b(refuted: &Counterexample, length: usize) -> Vec<u8> {
-    let (before, message) = (refuted.words("count"), &refuted.bytes("message")[..length]);
-    hash_after(&mut Numbers, &F, &before, message, [0, LONGEST])
+    let (start, before) = (refuted.words::<8>("start"), refuted.words("count"));
+    let message = &refuted.bytes("message")[..length];
+    blocks(&mut Numbers, &F, start.to_vec(), &before, message)
 }
 
 fn specified_skein<const N: usize>(refuted: &Counterexample, message: Bits<'_, u8>) -> Vec<u8> {
@@ -324,7 +322,7 @@ fn specified_skein<const N: usize>(refuted: &Counterexample, message: Bits<'_, u
 fn blake2b_that_joins_parts_wrongly() {
     let values = Values::default();
     let any = AnyBlake2b::of(&values);
-    let joined = |rule| Joined::new(OfBlake2b::new(any.engine(any.before)), rule);
+    let joined = |rule| Joined::new(OfBlake2b::new(any.engine(any.before), any.start), rule);
     assert!(any.parts.steps(&joined(Rule::Right)).holds());
     for (rule, step) in WRONG {
         refuted(any.parts.steps(&joined(rule)));
@@ -332,7 +330,7 @@ fn blake2b_that_joins_parts_wrongly() {
         let refuted = refuted(any.parts.step(&joined(rule), before, part));
         let message = refuted.bytes("message");
         let engine = After(number(refuted.words("count")));
-        let mut computed = Joined::new(OfBlake2b::new(engine), rule);
+        let mut computed = Joined::new(OfBlake2b::new(engine, refuted.words("start")), rule);
         let parts = [
             &message[..128],
             &message[128..before],
@@ -387,13 +385,17 @@ fn skein_that_joins_parts_wrongly() {
 fn blake2b_that_counts_a_block_twice() {
     let values = Values::default();
     let any = AnyBlake2b::of(&values);
-    let source = || Stream::new(any.engine(PlantedCount::of(any.before)), &[], LONGEST);
+    let source = || any.stream(PlantedCount::of(any.before));
     with(Bug::Twice, || {
         refuted(any.parts.steps(&source()));
         let refuted = refuted(any.parts.step(&source(), 130, 200));
         let message = &refuted.bytes("message")[..330];
         let before = PlantedCount::of(number(refuted.words("count")));
-        let mut computed = Stream::new(After(before), &[], LONGEST);
+        let mut computed = Stream::with_chain(Chain {
+            engine: After(before),
+            state: refuted.words("start"),
+            count: before,
+        });
         computed.update(message);
         reproduces(
             &refuted,
@@ -436,8 +438,10 @@ fn skein_with_a_wrong_position_or_flag() {
 fn positions_of_which_the_upper_word_is_wrong() {
     let values = Values::default();
     let any = AnyBlake2b::of(&values);
-    let engine = any.engine(PlantedCount::of(any.before));
-    let of_blake2b = || any.parts.steps(&Stream::new(engine, &[], LONGEST));
+    let of_blake2b = || {
+        let planted = any.stream(PlantedCount::of(any.before));
+        any.parts.steps(&planted)
+    };
     let skein = AnySkein::<4>::of(&values);
     let tweak = PlantedCount::of(skein.tweak.position);
     let of_skein = || skein.parts.steps(&skein.ubi_with(AnyTweak::of(tweak)));
