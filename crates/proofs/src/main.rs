@@ -50,8 +50,8 @@ struct Arguments {
     /// CPUs without AVX2.
     #[arg(long)]
     without_models: bool,
-    /// Also ask the SMT solvers for the lemmas about indices and lengths, and z3 for inputs
-    /// that refute unproved machine code. scripts/prove-lemmas installs them.
+    /// Also ask the SMT solvers for the lemmas about indices and lengths. Ask z3 for inputs that
+    /// refute unproved machine code. scripts/prove-lemmas installs the solvers.
     #[arg(long)]
     lemmas: bool,
     /// Write the JSON to this file as well.

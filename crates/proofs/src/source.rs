@@ -29,9 +29,9 @@
 //!   steps (before the message, the message, the output), each from any chaining value, for the
 //!   lengths and cuts that the row names. On the same words: Threefish's decryption inverts its
 //!   encryption.
-//! - **Every length** (`lengths`): BLAKE2b and UBI of any message, cut anywhere, by induction over
-//!   its parts and over the whole blocks of a part, on values with F and Threefish uninterpreted.
-//!   A [lemma](crate::lemma) has the arithmetic of the cut.
+//! - **Every length** (`lengths`): BLAKE2b and UBI of any message, cut anywhere. The induction is
+//!   over its parts, and over the whole blocks of a part. F and Threefish are uninterpreted. A
+//!   [lemma](crate::lemma) has the arithmetic of the cut.
 //! - **Argon2's fill loop** (`fill`), on kernels that check their blocks, for the sizes that the
 //!   rows name. CHECKED, not PROVED: each reference of each block, not every combination.
 //! - **The shape of trees**, on numbers: one message for every number of leaves. Its verdict is

@@ -140,9 +140,9 @@ fn possible(block: usize) -> String {
 
 /// The claim about `cut`.
 ///
-/// `filled` + `length` bytes of the message are not hashed. If they are more than a block, all
-/// whole blocks are cut off such that 1 to B bytes remain, and the first of these blocks begins
-/// with the waiting bytes, if there are any. Else nothing is cut off.
+/// `filled` + `length` bytes of the message are not hashed. If they fit into a block, nothing is
+/// cut off. Otherwise whole blocks are cut off, and 1 to B bytes remain. The first of these blocks
+/// begins with the waiting bytes, if there are any.
 pub(super) fn last_block_waits<N: Number>(
     cpu: N::Cpu,
     case: &PartCase<N>,

@@ -104,7 +104,7 @@ fn wrong_cuts_are_refuted() {
     }
 }
 
-/// What is wrong only for long parts is right for all parts that a test can afford.
+/// These cuts are wrong only for long parts. A test cannot hash parts of that length.
 #[test]
 fn no_part_below_two_gibibytes_shows_a_count_of_too_few_bits() {
     let case = |block, length| PartCase {
