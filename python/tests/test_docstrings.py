@@ -7,9 +7,11 @@ import importlib
 import json
 import pkgutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+import calls
 import sealstone
 import sealstone.argon2.low_level
 from sealstone import errors, packages
@@ -46,30 +48,37 @@ def table_cells(page: Path) -> list[str]:
     return [span for row in rows for span in row.strip("|").split(" | ")[-1].split("`")[1::2] if not span.endswith("=")]
 
 
+def saves_at_a_low_cost(passport: sealstone.Passport) -> SimpleNamespace:
+    """Its `save` alone."""
+    return SimpleNamespace(save=functools.partial(passport.save, profile=calls.CHEAP))
+
+
 TABLES = [page for page in PAGES if "|---|" in page.read_text(encoding="utf-8")]
 
 
 @pytest.mark.parametrize("page", TABLES, ids=lambda page: page.name)
 def test_what_a_table_names_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the names that it uses. `seal` derives keys at a low cost."""
+    """With the names that it uses. `seal` and `save` derive keys at a low cost."""
     monkeypatch.chdir(tmp_path)
     passport = sealstone.Passport.generate("Alice")
     (tmp_path / "file").write_bytes(b"content")
     (tmp_path / "public").write_text(passport.public.text)
     for cell in table_cells(page):
         path = "public" if cell.startswith("PublicPassport") else "file" if '"file"' in cell or cell.startswith("seal") else "passport"
-        if "save(path" in cell:
-            (tmp_path / "passport").unlink(missing_ok=True)
         (tmp_path / "target").unlink(missing_ok=True)
         names = {
             **{name: getattr(sealstone, name) for name in sealstone.__all__},
             **{name: getattr(errors, name) for name in vars(errors)},
-            **{"seal": functools.partial(sealstone.seal, profile=(7168, 5, 1)), "Package": packages.Package, "sign": packages.sign, "sealstone": sealstone},
+            **{"seal": functools.partial(sealstone.seal, profile=calls.CHEAP), "Package": packages.Package, "sign": packages.sign, "sealstone": sealstone},
             **{"passport": passport, "public": passport.public, "label": "Alice", "target": "target", "path": path},
             **{"passphrase": "correct horse", "text": passport.public.text, "data": b"content"},
         }
         if "open(" in cell:
             names["data"] = sealstone.seal(b"content", to=passport.public)
+        if "save(path" in cell:
+            (tmp_path / "passport").unlink(missing_ok=True)
+            names["passport"] = saves_at_a_low_cost(passport)
+            names["Passport"] = SimpleNamespace(generate=lambda label: saves_at_a_low_cost(sealstone.Passport.generate(label)))
         exec(compile(cell, str(page), "exec"), names)
     assert len(table_cells(page)) > 3
 

@@ -8,19 +8,37 @@ struct service {
     sealstone_challenge *challenge;
 };
 
+/* Makes a key. For RSA that takes 10 s and more under valgrind: -DRSA_KEY names a file with one. */
+static sealstone_issuer_key *made(uint16_t type)
+{
+    sealstone_issuer_key *key;
+#ifdef RSA_KEY
+    uint8_t bytes[4096];
+    if (type == SEALSTONE_TOKEN_RSA) {
+        FILE *file = fopen(RSA_KEY, "r");
+        CHECK(file != NULL);
+        size_t len = fread(bytes, 1, sizeof bytes, file);
+        fclose(file);
+        IS(OK, sealstone_issuer_key_decode(type, bytes, len, &key));
+        return key;
+    }
+#endif
+    IS(OK, sealstone_issuer_key_generate(type, &key));
+    return key;
+}
+
 static struct service service_of(uint16_t type)
 {
     struct service service = {.type = type};
-    sealstone_issuer_key *made;
+    sealstone_issuer_key *first = made(type);
     sealstone_issuer_public_key *half;
     sealstone_buffer *bytes;
     uint8_t context[32] = {1};
-    IS(OK, sealstone_issuer_key_generate(type, &made));
-    IS(OK, sealstone_issuer_key_encode(made, &bytes));
+    IS(OK, sealstone_issuer_key_encode(first, &bytes));
     IS(OK, sealstone_issuer_key_decode(
         type, sealstone_buffer_data(bytes), sealstone_buffer_len(bytes), &service.key));
     sealstone_buffer_free(bytes);
-    sealstone_issuer_key_free(made);
+    sealstone_issuer_key_free(first);
     IS(OK, sealstone_issuer_key_public(service.key, &half));
     IS(OK, sealstone_issuer_public_key_encode(half, &bytes));
     IS(OK, sealstone_issuer_public_key_decode(

@@ -228,7 +228,7 @@ fn typing_is_hidden_before_the_question_is_asked() {
 }
 
 /// Unlocking takes a second or so, and the progress is shown after half a second.
-const SLOW: &str = "--profile=custom:m=64MiB,t=60,p=1";
+const SLOW: &str = "--profile=custom:m=64MiB,t=40,p=1";
 
 /// The secret and the public half of a passport with these costs, made once.
 static SLOW_PASSPORT: LazyLock<[(&str, Vec<u8>); 2]> = LazyLock::new(|| {
@@ -283,8 +283,8 @@ fn typing_ahead_of_the_passphrase_of_a_file_is_not_shown_either() {
     let world = World::new();
     world.write("other.txt", b"attack at dusk\n");
     let seal = format!("sealstone seal -p {SLOW} --unsigned");
-    // Several files have no bar, so the second derivation takes so long that it is not missed.
-    let slower = "sealstone seal -p --profile=custom:m=64MiB,t=150,p=1 --unsigned";
+    // Several files have no bar, so the second derivation takes longer, not to be missed.
+    let slower = "sealstone seal -p --profile=custom:m=64MiB,t=60,p=1 --unsigned";
     for line in [
         format!("{seal} -o out plan.txt"),
         format!("cat plan.txt | {seal} -o again"),
