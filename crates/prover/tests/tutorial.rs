@@ -240,6 +240,96 @@ fn the_command_compiles_a_contract_and_proves_it() {
     assert!(output.stdout.is_empty());
 }
 
+/// Runs what the text shows behind `$ `, and returns its status, its output and its messages.
+fn typed(place: &Path, line: &str) -> (Option<i32>, String, String) {
+    assert!(TEXT.contains(&format!("$ {line}\n")) || TEXT.contains(&format!("\n{line}\n")));
+    let mut words = line.split(' ');
+    let name = match words.next() {
+        Some("machine-proof") => env!("CARGO_BIN_EXE_machine-proof"),
+        Some(name) => name,
+        None => unreachable!("a line has words"),
+    };
+    let mut command = Command::new(name);
+    // A reader's folder has a target directory of its own.
+    command.env_remove("CARGO_TARGET_DIR");
+    let output = command.args(words).current_dir(place).output().unwrap();
+    let [text, error] = [output.stdout, output.stderr].map(|it| String::from_utf8(it).unwrap());
+    (output.status.code(), text, error)
+}
+
+/// A reader's new crate, with the text's program and contract, and each of its bugs in turn.
+#[test]
+#[ignore = "compiles the prover again, which takes minutes"]
+fn a_reader_who_follows_the_text_succeeds() {
+    let above = tempfile::tempdir().unwrap();
+    let (status, _, error) = typed(above.path(), "cargo new siphash");
+    assert_eq!(status, Some(0), "{error}");
+    let place = above.path().join("siphash");
+    let blocks = TEXT.split("```rust,ignore\n").skip(1);
+    let blocks: Vec<&str> = blocks
+        .filter_map(|block| Some(block.split_once("```")?.0))
+        .collect();
+    let (program, contract) = blocks.split_first().unwrap();
+    let contract = contract.join("\n");
+    let proof = |program: &str, contract: &str| {
+        fs::write(place.join("src/main.rs"), program).unwrap();
+        fs::write(place.join("contract.rs"), contract).unwrap();
+        let (status, _, error) = typed(&place, "cargo build --release");
+        assert_eq!(status, Some(0), "{error}");
+        let line = "machine-proof target/release/siphash sip_round contract.rs";
+        let (status, text, error) = typed(&place, line);
+        assert!(!text.is_empty(), "{error}");
+        (status, text)
+    };
+    let (status, text) = proof(program, &contract);
+    assert_eq!(status, Some(0), "{text}");
+    assert_said(&text, "siphash::sip_round: PROVED");
+
+    // Puts one of the text's pieces of code before a line of its own, or instead of one.
+    let with = |piece: &str, line: &str, instead: &str| {
+        let text: Vec<&str> = TEXT.split_whitespace().collect();
+        assert!(text.join(" ").contains(&format!("`{piece}`")), "{piece}");
+        let changed = program.replacen(line, instead, 1);
+        assert_ne!(changed, *program, "{line}");
+        changed
+    };
+    let before = |piece: &str, line: &str| with(piece, line, &format!("{piece}\n{line}"));
+    let first = "    let [mut a,";
+    let wrong = before("b = b.rotate_left(1);", "a = a.wrapping_add(b);");
+    let leak = "if v[0] > v[1] { v[2] = std::hint::black_box(v[2]); }";
+    let flip = "let flip = u64::from(v[0] == 0x0123_4567_89ab_cdef);";
+    let rare = before(flip, first).replacen("d];\n}", "d];\nv[3] ^= flip;\n}", 1);
+    assert!(rare.contains("v[3] ^= flip;"));
+    let root = "v[0] = (v[0] as f64).sqrt() as u64;";
+    for (program, words) in [
+        (&wrong, "REFUTED: wrong output in `v`, word 0: "),
+        (
+            &before(leak, first),
+            "REFUTED: a branch depends on the input, at ",
+        ),
+        (
+            &rare,
+            "UNPROVED: wrong output in `v`, word 3: 1 bits are not shown",
+        ),
+        (&before(root, first), "UNSUPPORTED: the instruction `"),
+    ] {
+        let (status, text) = proof(program, &contract);
+        assert_eq!(status, Some(1), "{text}");
+        assert_said(&text, words);
+    }
+    let formula = "formula!(|_a, contents| contents.clone())";
+    assert!(TEXT.contains(&format!("`{formula}`")));
+    let short = contract.replacen("\"v\", 4", "\"v\", 3", 1);
+    let short = short.replacen(
+        "formula!(|a, contents| vec![specification(a, &contents[0])])",
+        formula,
+        1,
+    );
+    let (status, text) = proof(program, &short);
+    assert_eq!(status, Some(1), "{text}");
+    assert_said(&text, "bytes outside of its memory, +");
+}
+
 /// The texts that a source gives to the functions that end a proof or an attempt, and its constant
 /// texts.
 fn messages(source: &str) -> Vec<String> {
