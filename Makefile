@@ -101,7 +101,7 @@ lint: ## format, lints, documentation, layers, sizes, dependencies
 
 prove: ## prove the kernels' machine code equal to their specifications, in the command and both libraries
 	@scripts/setup prove
-	cargo build --release $(CARGO_FLAGS) -p sealstone-cli -p sealstone-proofs
+	cargo build --release $(CARGO_FLAGS) -p sealstone-cli -p sealstone-proofs --bin sealstone --bin sealstone-prove
 	cargo rustc --release $(CARGO_FLAGS) -p sealstone-capi --lib --crate-type staticlib
 	scripts/library $(CARGO_TARGET_DIR)/release/libsealstone_capi.a $(CARGO_TARGET_DIR)/library
 	cargo build --release $(CARGO_FLAGS) --manifest-path python/Cargo.toml

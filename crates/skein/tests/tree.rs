@@ -4,7 +4,7 @@ use sealstone_skein::tree::{
     self, FAN_OUT, LEAF, PIECE, Pieces, Proof, Root, Shape, Start, TreeHasher, TreeSkein,
 };
 use sealstone_skein::{Cpu, Parameters};
-use sealstone_testing::skein as spec;
+use sealstone_testing::{is_emulated, skein as spec};
 
 /// Bytes with an odd period, so that swapped blocks show.
 fn message(len: usize) -> Vec<u8> {
@@ -45,7 +45,14 @@ fn every_boundary() {
         2 * PIECE,
     ];
     for edge in edges {
-        for len in edge.saturating_sub(1)..=edge + 1 {
+        // An emulator takes most of a minute for all of the long ones.
+        let one = is_emulated() && edge >= PIECE;
+        let first = if one {
+            edge + 1
+        } else {
+            edge.saturating_sub(1)
+        };
+        for len in first..=edge + 1 {
             let message = message(len);
             let expected = expected(&message);
             for cpu in Cpu::available() {
