@@ -71,3 +71,14 @@ fn seventy_thousand_parts() {
     let specified = rfc7693::blake2b(&[], &message, 64);
     assert_eq!(hash.finish().as_ref(), specified);
 }
+
+#[test]
+fn every_cut_into_two_parts() {
+    let message: Vec<u8> = (0..300_u32).map(|i| (i % 251) as u8).collect();
+    let specified = rfc7693::blake2b(&[], &message, 64);
+    for cut in 0..=message.len() {
+        let hash = Blake2b::new(64).chain(&message[..cut]);
+        let hash = hash.chain(&message[cut..]).finish();
+        assert_eq!(hash.as_ref(), specified, "after {cut} bytes");
+    }
+}

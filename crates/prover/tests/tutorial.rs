@@ -46,6 +46,16 @@ fn assert_said(said: &str, words: &str) {
     assert!(text.join(" ").contains(words), "not in the text: {words}");
 }
 
+/// The program and the contract in the text.
+fn written() -> (&'static str, String) {
+    let blocks = TEXT.split("```rust,ignore\n").skip(1);
+    let blocks: Vec<&str> = blocks
+        .filter_map(|block| Some(block.split_once("```")?.0))
+        .collect();
+    let (program, contract) = blocks.split_first().unwrap();
+    (program, contract.join("\n"))
+}
+
 #[test]
 fn the_text_has_program_and_contract_as_they_are() {
     let code = |file: &str| {
@@ -54,13 +64,9 @@ fn the_text_has_program_and_contract_as_they_are() {
             .expect("code behind its description");
         code.to_owned()
     };
-    let blocks = TEXT.split("```rust,ignore\n").skip(1);
-    let blocks: Vec<&str> = blocks
-        .filter_map(|block| Some(block.split_once("```")?.0))
-        .collect();
-    let (program, contract) = blocks.split_first().unwrap();
-    assert_eq!(*program, code(PROGRAM));
-    assert_eq!(contract.join("\n"), code(CONTRACT));
+    let (program, contract) = written();
+    assert_eq!(program, code(PROGRAM));
+    assert_eq!(contract, code(CONTRACT));
 }
 
 #[test]
@@ -257,6 +263,15 @@ fn typed(place: &Path, line: &str) -> (Option<i32>, String, String) {
     (output.status.code(), text, error)
 }
 
+/// The text's program with one of its pieces of code before a line.
+fn with(program: &str, piece: &str, line: &str) -> String {
+    let text: Vec<&str> = TEXT.split_whitespace().collect();
+    assert!(text.join(" ").contains(&format!("`{piece}`")), "{piece}");
+    let changed = program.replacen(line, &format!("{piece}\n{line}"), 1);
+    assert_ne!(changed, program, "{line}");
+    changed
+}
+
 /// A reader's new crate, with the text's program and contract, and each of its bugs in turn.
 #[test]
 #[ignore = "compiles the prover again, which takes minutes"]
@@ -265,69 +280,49 @@ fn a_reader_who_follows_the_text_succeeds() {
     let (status, _, error) = typed(above.path(), "cargo new siphash");
     assert_eq!(status, Some(0), "{error}");
     let place = above.path().join("siphash");
-    let blocks = TEXT.split("```rust,ignore\n").skip(1);
-    let blocks: Vec<&str> = blocks
-        .filter_map(|block| Some(block.split_once("```")?.0))
-        .collect();
-    let (program, contract) = blocks.split_first().unwrap();
-    let contract = contract.join("\n");
-    let proof = |program: &str, contract: &str| {
+    let proof = |program: &str, contract: &str, expected: i32, words: &str| {
         fs::write(place.join("src/main.rs"), program).unwrap();
         fs::write(place.join("contract.rs"), contract).unwrap();
         let (status, _, error) = typed(&place, "cargo build --release");
         assert_eq!(status, Some(0), "{error}");
         let line = "machine-proof target/release/siphash sip_round contract.rs";
         let (status, text, error) = typed(&place, line);
-        assert!(!text.is_empty(), "{error}");
-        (status, text)
-    };
-    let (status, text) = proof(program, &contract);
-    assert_eq!(status, Some(0), "{text}");
-    assert_said(&text, "siphash::sip_round: PROVED");
-
-    // Puts one of the text's pieces of code before a line of its own, or instead of one.
-    let with = |piece: &str, line: &str, instead: &str| {
-        let text: Vec<&str> = TEXT.split_whitespace().collect();
-        assert!(text.join(" ").contains(&format!("`{piece}`")), "{piece}");
-        let changed = program.replacen(line, instead, 1);
-        assert_ne!(changed, *program, "{line}");
-        changed
-    };
-    let before = |piece: &str, line: &str| with(piece, line, &format!("{piece}\n{line}"));
-    let first = "    let [mut a,";
-    let wrong = before("b = b.rotate_left(1);", "a = a.wrapping_add(b);");
-    let leak = "if v[0] > v[1] { v[2] = std::hint::black_box(v[2]); }";
-    let flip = "let flip = u64::from(v[0] == 0x0123_4567_89ab_cdef);";
-    let rare = before(flip, first).replacen("d];\n}", "d];\nv[3] ^= flip;\n}", 1);
-    assert!(rare.contains("v[3] ^= flip;"));
-    let root = "v[0] = (v[0] as f64).sqrt() as u64;";
-    for (program, words) in [
-        (&wrong, "REFUTED: wrong output in `v`, word 0: "),
-        (
-            &before(leak, first),
-            "REFUTED: a branch depends on the input, at ",
-        ),
-        (
-            &rare,
-            "UNPROVED: wrong output in `v`, word 3: 1 bits are not shown",
-        ),
-        (&before(root, first), "UNSUPPORTED: the instruction `"),
-    ] {
-        let (status, text) = proof(program, &contract);
-        assert_eq!(status, Some(1), "{text}");
+        assert_eq!(status, Some(expected), "{text}{error}");
         assert_said(&text, words);
-    }
+    };
+    let (program, contract) = written();
+    proof(program, &contract, 0, "siphash::sip_round: PROVED");
+
+    let first = "    let [mut a,";
+    let wrong = with(program, "b = b.rotate_left(1);", "a = a.wrapping_add(b);");
+    proof(
+        &wrong,
+        &contract,
+        1,
+        "REFUTED: wrong output in `v`, word 0: ",
+    );
+    let branch = "if v[0] > v[1] { v[2] = std::hint::black_box(v[2]); }";
+    let leak = with(program, branch, first);
+    proof(
+        &leak,
+        &contract,
+        1,
+        "REFUTED: a branch depends on the input, at ",
+    );
+    let flip = "let flip = u64::from(v[0] == 0x0123_4567_89ab_cdef);";
+    let rare = with(&with(program, flip, first), "v[3] ^= flip;", "}\n\nfn main");
+    let unproved = "UNPROVED: wrong output in `v`, word 3: 1 bits are not shown to be equal";
+    proof(&rare, &contract, 1, unproved);
+    let root = with(program, "v[0] = (v[0] as f64).sqrt() as u64;", first);
+    proof(&root, &contract, 1, "UNSUPPORTED: the instruction `");
+
     let formula = "formula!(|_a, contents| contents.clone())";
     assert!(TEXT.contains(&format!("`{formula}`")));
-    let short = contract.replacen("\"v\", 4", "\"v\", 3", 1);
-    let short = short.replacen(
-        "formula!(|a, contents| vec![specification(a, &contents[0])])",
-        formula,
-        1,
-    );
-    let (status, text) = proof(program, &short);
-    assert_eq!(status, Some(1), "{text}");
-    assert_said(&text, "bytes outside of its memory, +");
+    let right = "formula!(|a, contents| vec![specification(a, &contents[0])])";
+    let short = contract
+        .replace("\"v\", 4", "\"v\", 3")
+        .replace(right, formula);
+    proof(program, &short, 1, "bytes outside of its memory, +");
 }
 
 /// The texts that a source gives to the functions that end a proof or an attempt, and its constant

@@ -174,7 +174,6 @@ fn bits_of_a_last_byte_are_counted() {
     }
 }
 
-#[track_caller]
 /// Proofs cover one part in any state. A count of parts, of any width up to 16 bits, would show
 /// here.
 #[test]
@@ -182,6 +181,23 @@ fn seventy_thousand_parts() {
     let message: Vec<u8> = (0..70_000_u32).map(|i| (i % 251) as u8).collect();
     let mut hash = Skein512::new();
     message.chunks(1).for_each(|part| hash.update(part));
+    assert_eq!(hash.finish(), by_specification(&message)[..]);
+}
+
+#[test]
+fn every_cut_into_two_parts() {
+    let message: Vec<u8> = (0..200).collect();
+    let expected = by_specification(&message);
+    for cut in 0..=message.len() {
+        let mut hash = Skein512::new();
+        hash.update(&message[..cut]);
+        hash.update(&message[cut..]);
+        assert_eq!(hash.finish(), expected[..], "after {cut} bytes");
+    }
+}
+
+/// Skein-512-512 of the message alone.
+fn by_specification(message: &[u8]) -> Vec<u8> {
     let skein = spec::Skein {
         block: 64,
         output_bits: 512,
@@ -189,9 +205,10 @@ fn seventy_thousand_parts() {
         arguments: vec![],
         tree: [0; 3],
     };
-    assert_eq!(hash.finish(), skein.hash(&message, 8 * message.len()));
+    skein.hash(message, 8 * message.len())
 }
 
+#[track_caller]
 fn assert_panics(expected: &str, work: impl FnOnce()) {
     let panic = catch_unwind(AssertUnwindSafe(work)).expect_err(expected);
     let message = match panic.downcast::<String>() {

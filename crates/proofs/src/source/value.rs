@@ -276,8 +276,28 @@ impl Values {
         self.operations.borrow().get(number)[..2] == [operator as u32, literal]
     }
 
-    /// The results of all operations on random inputs.
-    fn run(&self, random: &mut Random) -> Vec<u64> {
+    /// Whether one of these results depends on it, for each operation.
+    fn needed(&self, results: &[u32]) -> Vec<bool> {
+        let operations = self.operations.borrow();
+        let mut needed = vec![false; operations.count()];
+        for result in results {
+            needed[*result as usize] = true;
+        }
+        for number in (0..needed.len()).rev() {
+            let [operator, _, operands @ ..] = operations.get(number as u32) else {
+                unreachable!("an operator, a literal and operands")
+            };
+            // A constant has a half of its number there.
+            if needed[number] && OPERATORS[*operator as usize] != Constant {
+                operands.iter().for_each(|x| needed[*x as usize] = true);
+            }
+        }
+        needed
+    }
+
+    /// The results of the operations that are needed, and of all inputs, on random inputs. Others
+    /// are zero.
+    fn run(&self, random: &mut Random, needed: &[bool]) -> Vec<u64> {
         let operations = self.operations.borrow();
         let mut results: Vec<u64> = Vec::with_capacity(operations.count());
         for number in 0..operations.count() as u32 {
@@ -288,6 +308,7 @@ impl Values {
                 AnyWord => random.number(),
                 AnyByte => random.number() & 0xff,
                 Constant => u64::from(*literal) | u64::from(operands[0]) << 32,
+                _ if !needed[number as usize] => 0,
                 operator => {
                     let operands: Vec<u64> =
                         operands.iter().map(|x| results[*x as usize]).collect();
@@ -314,9 +335,9 @@ impl Values {
                 "{computed} words or bytes where {specified} are specified"
             ));
         }
-        let mut random = Random::new(1);
+        let (mut random, needed) = (Random::new(1), self.needed(&[computed, specified].concat()));
         for _ in 0..SAMPLES {
-            let results = self.run(&mut random);
+            let results = self.run(&mut random, &needed);
             let at = |numbers: &[u32], bytes: usize| -> Vec<u8> {
                 let values = numbers.iter().map(|number| results[*number as usize]);
                 values
