@@ -137,6 +137,28 @@ fn blake2b_of_every_length_to_300() {
     }
 }
 
+/// Proofs cover one part in any state. A count of parts, of any width up to 16 bits, would show
+/// here.
+#[test]
+fn seventy_thousand_parts() {
+    let message: Vec<u8> = (0..70_000_u32).map(|i| (i % 251) as u8).collect();
+    let mut hash = Blake2b::new(64);
+    message.chunks(1).for_each(|part| hash.update(part));
+    let specified = rfc7693::blake2b(&[], &message, 64);
+    assert_eq!(hash.finish().as_ref(), specified);
+}
+
+#[test]
+fn every_cut_into_two_parts() {
+    let message: Vec<u8> = (0..300_u32).map(|i| (i % 251) as u8).collect();
+    let specified = rfc7693::blake2b(&[], &message, 64);
+    for cut in 0..=message.len() {
+        let hash = Blake2b::new(64).chain(&message[..cut]);
+        let hash = hash.chain(&message[cut..]).finish();
+        assert_eq!(hash.as_ref(), specified, "after {cut} bytes");
+    }
+}
+
 #[test]
 fn hprime_of_every_length_to_1100() {
     for len in 1..=1100 {
