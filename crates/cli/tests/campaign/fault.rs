@@ -1,7 +1,7 @@
 //! A kill or an error of the system at every step that changes something. `strace` counts the
 //! system calls.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
@@ -102,8 +102,8 @@ fn campaign(victim: &dyn Victim, calls: &str, fault: Fault) {
 /// Tries all `calls` of the command, one run for each. Returns their number.
 pub(crate) fn everywhere(victim: &dyn Victim, calls: &str, fault: Fault) -> Checked<u32> {
     let mut steps = 0;
-    for call in calls_made(victim, calls)? {
-        for nth in 1.. {
+    for (call, most) in calls_made(victim, calls)? {
+        for nth in 1..=most.unwrap_or(u32::MAX) {
             let hit = at(victim, &call, nth, fault);
             if !hit.map_err(|e| format!("{call} number {nth}: {e}"))? {
                 break;
@@ -114,15 +114,46 @@ pub(crate) fn everywhere(victim: &dyn Victim, calls: &str, fault: Fault) -> Chec
     Ok(steps)
 }
 
-/// Which of `calls` the command makes.
-fn calls_made(victim: &dyn Victim, calls: &str) -> Checked<BTreeSet<String>> {
+/// Which of `calls` the command makes, and how often. If it has several threads, the number is not
+/// known: each run may share the work in another way.
+fn calls_made(victim: &dyn Victim, calls: &str) -> Checked<BTreeMap<String, Option<u32>>> {
     victim.reset();
     let (outcome, log) = run(victim, &format!("trace={calls}"));
     outcome.succeeded()?;
-    // PROCESS NAME(ARGUMENTS…
-    let name = |line: &str| Some(line.split_once(' ')?.1.split_once('(')?.0.trim().to_owned());
-    let is_name = |name: &String| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    Ok(log.lines().filter_map(name).filter(is_name).collect())
+    Ok(counted(&log))
+}
+
+/// The calls of a log, and how often each was made if one thread alone is in the log.
+fn counted(log: &str) -> BTreeMap<String, Option<u32>> {
+    // THREAD NAME(ARGUMENTS…
+    let call = |line| {
+        let (thread, rest) = str::split_once(line, ' ')?;
+        let name = rest.split_once('(')?.0.trim();
+        let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        is_name.then_some((thread, name))
+    };
+    let made: Vec<(&str, &str)> = log.lines().filter_map(call).collect();
+    let is_alone = made.windows(2).all(|two| two[0].0 == two[1].0);
+    let mut counts = BTreeMap::new();
+    for (_, name) in made {
+        *counts.entry(name.to_owned()).or_insert(0) += 1;
+    }
+    let counts = counts.into_iter();
+    counts
+        .map(|(name, count)| (name, is_alone.then_some(count)))
+        .collect()
+}
+
+#[test]
+fn calls_are_counted_for_one_thread_alone() {
+    let log = "7 write(2, \"a\", 1) = 1\n7 fsync(3) = 0\n7 write(2, \"b\", 1) = 1\n\
+               7 +++ exited with 0 +++\n";
+    let name = |name: &str, count| (name.to_owned(), count);
+    let alone = [name("fsync", Some(1)), name("write", Some(2))];
+    assert_eq!(counted(log), BTreeMap::from(alone));
+    let more = format!("{log}8 write(2, \"b\", 1) = 1\n");
+    let several = [name("fsync", None), name("write", None)];
+    assert_eq!(counted(&more), BTreeMap::from(several));
 }
 
 /// Whether there is an `nth` such call. If so, the fault was in it, and the check passed after it.
