@@ -4,6 +4,7 @@ A round makes CALLS calls of each job. If a count grows in one round, up to two 
 """
 
 import argparse
+import asyncio
 import contextlib
 import ctypes
 import gc
@@ -15,6 +16,7 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 
+import calls
 from calls import CALLS
 
 
@@ -109,6 +111,7 @@ def main() -> int:
     parser.add_argument("calls", type=int)
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
+    calls.run = asyncio.new_event_loop().run_until_complete
     found = 0
     for name in options.names or CALLS:
         call, times = (CALLS | PLANTED)[name], options.calls
