@@ -156,7 +156,7 @@ def coroutines_of_passports() -> None:
         locked = await aio.lock(ALICE, "passphrase", profile=CHEAP)
         await aio.unlock(locked.encode(), "passphrase")
         await aio.save(ALICE, path, "passphrase", profile=CHEAP)
-        await aio.calibrate(0.0001, memory_cost=8)
+        await aio.calibrate(0.00002, memory_cost=8)
 
     run(work())
 
@@ -359,7 +359,7 @@ CALLS: dict[str, Callable[[], object]] = {
     "coroutines of packages": coroutines_of_packages,
     "coroutines of stored packages": coroutines_of_stored_packages,
     "coroutines of tokens": coroutines_of_tokens,
-    "argon2 calibrate": lambda: argon2.calibrate(0.0001, memory_cost=8),
+    "argon2 calibrate": lambda: argon2.calibrate(0.00002, memory_cost=8),
     "hashes": hash_objects,
     "hashes refuse": lambda: fails(lambda: hashes.Skein512(DATA, digest_size=-1)),
     "tree": tree,
