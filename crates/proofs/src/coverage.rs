@@ -6,7 +6,7 @@
 //!
 //! - a function of our crates that *looks like a kernel* (`Mix::is_of_kernel`: it rotates words,
 //!   or adds, multiplies or shifts vectors in 16 instructions or more), was not proved, and is not
-//!   a driver that the catalog names with a reason ([`Driver`]);
+//!   a driver that the catalog names with a reason and with the most that it may have ([`Driver`]);
 //! - a function of any crate that has the instructions of a proved one (`Mix::contains`) and was
 //!   not proved: a second copy;
 //! - instructions of that kind in a proved function that no run has executed;
@@ -40,6 +40,9 @@ pub struct Function {
 pub struct Driver {
     /// A part of its path.
     pub path: &'static str,
+    /// How many rotations it may have, and how many instructions of vector arithmetic. Code that
+    /// the compiler inlines into it, and that has more, is not explained.
+    pub most: [usize; 2],
     /// The reason for the missing proof, and what covers it instead.
     pub why: &'static str,
 }
@@ -196,6 +199,13 @@ impl Coverage {
             .iter()
             .find(|driver| piece.name.contains(driver.path));
         match explained {
+            Some(driver) if !piece.mix.is_within(driver.most) => self.findings.push(format!(
+                "{} at {:#x} has more than a driver may have that {} ({})",
+                piece.name,
+                Image::in_file(piece.start),
+                driver.why,
+                piece.mix
+            )),
             Some(driver) => self.drivers.push((
                 Function {
                     symbol: piece.name.clone(),

@@ -72,7 +72,7 @@ fn file_round_trip(suite: Suite) -> Result<bool> {
         Passport::generate("Alice", 0)?,
         Passport::generate("Bob", 0)?,
     );
-    let content: Vec<u8> = (0..CONTENT_LEN).map(|i| (i % 251) as u8).collect();
+    let content: Vec<u8> = (0..=250).cycle().take(CONTENT_LEN).collect();
     let mut file = Vec::new();
     Sealer::new()
         .suite(suite)

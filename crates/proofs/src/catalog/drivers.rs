@@ -2,27 +2,22 @@
 
 use crate::coverage::Driver;
 
-/// All drivers. `make prove` lists the functions that they match.
+/// All drivers. `make prove` lists the functions that they match. The numbers are about a quarter
+/// above those of rustc 1.95: another compiler may unroll a loop once more.
 pub const DRIVERS: &[Driver] = &[
     Driver {
         path: "sealstone_primitives::curve::ristretto::RistrettoElement",
-        why: "sums of products of points: arithmetic of fields is inlined from curve25519-dalek, whose authors we trust; published vectors",
+        most: [0, 36],
+        why: "sums products of points: arithmetic of fields is inlined from curve25519-dalek, whose authors we trust; published vectors",
     },
     Driver {
         path: "sealstone_token::voprf::verifiable::statement",
+        most: [0, 20],
         why: "negates a scalar or a point, inlined from curve25519-dalek; published vectors of RFC 9497",
-    },
-    // The optimiser inlines it into one or the other.
-    Driver {
-        path: "sealstone::selftest::run",
-        why: "counts the bytes of the file that the self-test seals and opens",
-    },
-    Driver {
-        path: "sealstone::selftest::file_round_trip",
-        why: "counts the bytes of the file that the self-test seals and opens",
     },
     Driver {
         path: "::__pymethod___hash____",
+        most: [28, 0],
         why: "hashes for Python's dictionaries: SipHash of the standard library, inlined",
     },
 ];

@@ -9,7 +9,7 @@ use std::fmt;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Mix {
     counts: BTreeMap<(Mnemonic, u64), usize>,
-    rotates: bool,
+    rotations: usize,
 }
 
 /// A loop that counts characters or adds lengths has fewer sums, products and shifts of vectors.
@@ -21,7 +21,7 @@ const LEAST: usize = 32;
 impl Mix {
     /// Counts an instruction.
     pub(super) fn add(&mut self, instruction: &Instruction) {
-        self.rotates |= is_rotation(instruction);
+        self.rotations += usize::from(is_rotation(instruction));
         if is_rotation(instruction) || is_vector_arithmetic(instruction.mnemonic()) {
             let key = (instruction.mnemonic(), immediate(instruction));
             *self.counts.entry(key).or_default() += 1;
@@ -30,7 +30,12 @@ impl Mix {
 
     /// Whether there is a rotation, or more vector arithmetic than in compiled loops that count.
     pub(super) fn is_of_kernel(&self) -> bool {
-        self.rotates || self.total() >= MANY
+        self.rotations > 0 || self.total() >= MANY
+    }
+
+    /// Whether it has at most so many rotations, and so many instructions of vector arithmetic.
+    pub(super) fn is_within(&self, [rotations, vectors]: [usize; 2]) -> bool {
+        self.rotations <= rotations && self.total() - self.rotations <= vectors
     }
 
     /// Whether it has nine of ten of the other's instructions.

@@ -100,18 +100,38 @@ fn code_that_looks_like_a_kernel() {
 
 #[test]
 fn a_driver_is_explained_unless_it_is_a_copy() {
+    let explained = with_driver(&kernel(9));
+    assert!(explained.is_complete() && explained.drivers.len() == 1);
+    assert!(!with_driver(&kernel(7)).is_complete());
+}
+
+/// The compiler has inlined a kernel into a driver.
+#[test]
+fn a_driver_that_has_more_than_its_own_code() {
+    let more = |vectors| {
+        with_driver(&code(|code| {
+            code.rol(eax, 13)?;
+            (0..vectors).try_for_each(|_| code.paddq(xmm0, xmm1))
+        }))
+    };
+    assert!(more(3).is_complete());
+    let rotations = code(|code| (0..41).try_for_each(|_| code.rol(eax, 13)));
+    for found in [more(4), with_driver(&rotations)] {
+        assert_eq!(found.findings.len(), 1);
+        assert!(found.findings[0].contains("more than a driver may have that is tested"));
+    }
+}
+
+/// A program with a driver that may have 40 rotations and three sums of vectors.
+fn with_driver(bytes: &[u8]) -> Coverage {
     const DRIVERS: &[Driver] = &[Driver {
         path: "sealstone_x::driver",
-        why: "it is tested",
+        most: [40, 3],
+        why: "is tested",
     }];
-    let covered = |bytes: &[u8]| {
-        let mut image = image();
-        image.add_function("sealstone_x::driver", bytes);
-        cover(&image, &executed(&image), DRIVERS)
-    };
-    let explained = covered(&kernel(9));
-    assert!(explained.is_complete() && explained.drivers.len() == 1);
-    assert!(!covered(&kernel(7)).is_complete());
+    let mut image = image();
+    image.add_function("sealstone_x::driver", bytes);
+    cover(&image, &executed(&image), DRIVERS)
 }
 
 #[test]
