@@ -36,15 +36,22 @@ pub struct Function {
 }
 
 impl List {
-    /// The kernels that a list names for this program. `None` if it is no list, or names none.
+    /// The kernels that a list names for this program, and those of others in it that are proved.
+    /// `None` if it is no list, or names no kernel.
     pub fn read(text: &str, program: &str) -> Option<Self> {
         let value: Value = serde_json::from_str(text).ok()?;
-        let all = list(&value["kernels"]).iter();
-        let kernels: Vec<Kernel> = all
-            .filter(|kernel| kernel["program"] == program)
-            .map(Kernel::of)
-            .collect();
-        (!kernels.is_empty()).then_some(Self { kernels })
+        let of_program = |name| {
+            let all = list(&value[name]).iter();
+            let all = all.filter(|kernel| kernel["program"] == program);
+            all.map(Kernel::of).collect::<Vec<_>>()
+        };
+        let mut kernels = of_program("kernels");
+        if kernels.is_empty() {
+            return None;
+        }
+        let others = of_program("others").into_iter();
+        kernels.extend(others.filter(|kernel| kernel.is_proved));
+        Some(Self { kernels })
     }
 }
 
@@ -106,9 +113,15 @@ mod tests {
             kernel("ours", "PROVED", json!([])),
             kernel("other", "PROVED", json!([function])),
         ];
-        let list = List::read(&json!({ "kernels": kernels }).to_string(), "ours").unwrap();
+        let others = [
+            kernel("ours", "UNPROVED", json!([function])),
+            kernel("ours", "PROVED", json!([function])),
+            kernel("other", "PROVED", json!([function])),
+        ];
+        let lists = json!({ "kernels": kernels, "others": others });
+        let list = List::read(&lists.to_string(), "ours").unwrap();
         let proved: Vec<bool> = list.kernels.iter().map(|kernel| kernel.is_proved).collect();
-        assert_eq!(proved, [true, false, false]);
+        assert_eq!(proved, [true, false, false, true]);
         let distance = Distance {
             at: 1,
             from: 5,
@@ -134,6 +147,7 @@ mod tests {
             "[1]",
             r#"{"kernels": []}"#,
             r#"{"kernels": [{}]}"#,
+            r#"{"kernels": [], "others": [{"program": "ours"}]}"#,
         ] {
             assert_eq!(List::read(other, "ours"), None, "{other}");
         }

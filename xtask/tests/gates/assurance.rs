@@ -211,7 +211,10 @@ fn the_list_of_functions_is_what_was_proved() {
     });
     assert_eq!(list["kernels"][0]["functions"], json!([function]));
     let told = checked(&repository, &proofs());
-    assert!(told.contains("proved.json: 1 kernels"), "{told}");
+    assert!(
+        told.contains("proved.json: 1 kernels, and 0 of others"),
+        "{told}"
+    );
     // The address of a function does not matter.
     checked(
         &repository,
@@ -224,6 +227,41 @@ fn the_list_of_functions_is_what_was_proved() {
     ] {
         refused(&repository, &changed(place, value));
     }
+}
+
+/// Those of others that are proved in the command, but for code of the C compiler.
+#[test]
+fn the_list_has_functions_of_others() {
+    let kernel = |name: &str, program: &str, verdict: &str, digest: &str| {
+        json!({
+            "kernel": name,
+            "instruction_set": "AVX2",
+            "program": program,
+            "specification": "RFC 8439",
+            "verdict": verdict,
+            "reason": "",
+            "seconds": 0.5,
+            "functions": [{"symbol": "f", "size": 5, "sha256": digest, "distances": []}],
+        })
+    };
+    let with = |digest: &str| {
+        let others = json!([
+            kernel("aws-lc ChaCha20", "sealstone", "PROVED", digest),
+            kernel("aws-lc CRYPTO_hchacha20", "sealstone", "PROVED", "d3"),
+            kernel("blake3", "sealstone-prove", "PROVED", "d4"),
+            kernel("aws-lc AES-GCM", "sealstone", "UNPROVED", "d5"),
+        ]);
+        changed("/others", others)
+    };
+    let repository = page();
+    passes(&mut command(&repository, &with("d1"), &[]));
+    let list: Value = serde_json::from_str(&repository.read(LIST)).unwrap();
+    let others = list["others"].as_array().unwrap();
+    assert_eq!(others.len(), 1);
+    assert_eq!(others[0]["functions"][0]["sha256"], "d1");
+    let told = checked(&repository, &with("d1"));
+    assert!(told.contains("1 kernels, and 1 of others"), "{told}");
+    refused(&repository, &with("d2"));
 }
 
 /// Another compiler makes other code.
