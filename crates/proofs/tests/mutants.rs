@@ -21,9 +21,14 @@
 //!
 //! A shard `k/n` is each n-th mutant, from the k-th on. So all shards together are the campaign.
 //! They can run on different machines that have the same compiler and the same source.
-//! `SEALSTONE_ONLY` chooses functions by a part of their name. The file `mutants/survivors.txt` has
-//! the mutants that are proved, each with the reason why it is right. A proved mutant that it lacks
-//! ends the campaign.
+//! `SEALSTONE_ONLY` chooses functions by a part of their name.
+//!
+//! Some proved mutants mean the same for everybody, for example a rotation by 64 bits more
+//! ([`same::reason`]). The file `mutants/survivors.txt` has the others, each with its place in the
+//! function and the reason why it is right. A proved mutant that it lacks ends the campaign.
+
+#[path = "mutants/same.rs"]
+mod same;
 
 use iced_x86::{Code, Decoder, DecoderOptions, Instruction, OpKind, Register};
 use sealstone_proofs::catalog::{Kernel, kernels, others};
@@ -278,7 +283,7 @@ fn mutants(image: &Image, proved: &Proved) -> Vec<Mutant> {
     all
 }
 
-/// The mutants that are proved and right, by kernel and instructions, with their reasons.
+/// The mutants that are proved and right, by kernel, place and instructions, with their reasons.
 const SURVIVORS: &str = include_str!("mutants/survivors.txt");
 
 /// Behind a proved mutant that did not run here.
@@ -299,8 +304,10 @@ fn known_survivors() -> BTreeSet<&'static str> {
 #[derive(Default)]
 struct Campaign {
     counts: BTreeMap<Change, Count>,
-    /// Each proved mutant, with the original instruction.
+    /// Each proved mutant, with its place and the original instruction.
     proved: Vec<String>,
+    /// The numbers of proved mutants that mean the same for everybody, by reason.
+    same: BTreeMap<&'static str, usize>,
     /// Errors of the prover.
     wrong: Vec<String>,
 }
@@ -389,23 +396,21 @@ impl Campaign {
         let (verdict, .., ran) = prove(session, &mutant, &proved.kernel, &proved.symbol);
         let count = self.counts.entry(change).or_default();
         let (name, set) = (proved.kernel.name, proved.kernel.set.name());
-        let decoded = |image: &Image| {
+        let [old, new] = [image, &mutant].map(|image| {
             let bytes = image.code(at, 15).unwrap();
-            Decoder::with_ip(64, bytes, at, DecoderOptions::NONE)
-                .decode()
-                .to_string()
-        };
-        let place = format!(
-            "{name} {set}: `{}` -> `{}`",
-            decoded(image),
-            decoded(&mutant)
-        );
+            Decoder::with_ip(64, bytes, at, DecoderOptions::NONE).decode()
+        });
+        let offset = at.wrapping_sub(proved.symbol.start);
+        let place = format!("{name} {set} +{offset:#x}: `{old}` -> `{new}`");
         println!("{change:?} {place}: {}", verdict.name());
         match &verdict {
             Verdict::Proved => {
                 count.proved += 1;
                 let not_run = if ran { "" } else { NOT_RUN };
-                self.proved.push(format!("{place}{not_run}"));
+                match same::reason(&old, &new) {
+                    Some(reason) => *self.same.entry(reason).or_default() += 1,
+                    None => self.proved.push(format!("{place}{not_run}")),
+                }
             }
             Verdict::Refuted(why) if why.contains("the prover is wrong") => {
                 self.wrong.push(format!("{place}: {why}"));
@@ -432,7 +437,8 @@ impl Campaign {
                  {proved} proved"
             );
         }
-        println!("proved: {:#?}", self.proved);
+        println!("proved, and the same for everybody: {:#?}", self.same);
+        println!("other proved ones: {:#?}", self.proved);
     }
 
     fn judge(&self) {

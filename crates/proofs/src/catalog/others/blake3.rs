@@ -170,17 +170,19 @@ fn many() -> Vec<Kernel> {
         } else {
             (31, MANY_IN_TURN)
         };
-        let sizes = sizes(most, code.lanes + 1);
+        let sizes = sizes(most, 2 * code.lanes - 1);
         let contracts = sizes.map(|size| many_contract(size, code)).collect();
         published(code.family, set, name, shows, contracts)
     });
     rows.collect()
 }
 
-const MANY: &str = "BLAKE3 (C2SP), 4.2, of 1 to 17 inputs of one block, of 5 of three blocks and of one of 16 blocks, for any key, counter and flags, `increment_counter` given with zeros above its bits";
-const MANY_IN_TURN: &str = "BLAKE3 (C2SP), 4.2, of 1 to 31 adjacent inputs of one block, of one more than it works on at once of three blocks and of one of 16 blocks, for any key, counter and flags, `increment_counter` given with zeros above its bits";
+const MANY: &str = "BLAKE3 (C2SP), 4.2, of 1 to 17 inputs of one block, of 7 of three blocks and of one of 16 blocks, for any key, counter and flags, `increment_counter` given with zeros above its bits";
+const MANY_IN_TURN: &str = "BLAKE3 (C2SP), 4.2, of 1 to 31 adjacent inputs of one block, of one less than twice as many as it works on at once of three blocks and of one of 16 blocks, for any key, counter and flags, `increment_counter` given with zeros above its bits";
 
 /// The sizes: 1 to `most` inputs of one block, one of a whole chunk, and `some` of a few blocks.
+/// With one less than twice the lanes, each of the function's loops gets several blocks: it halves
+/// the lanes until none is left.
 fn sizes(most: usize, some: usize) -> impl Iterator<Item = Size> {
     let size = |inputs, blocks, increment| Size {
         inputs,

@@ -1,0 +1,146 @@
+//! Changes of an instruction that change nothing.
+
+use iced_x86::{Instruction, Mnemonic, OpKind};
+
+/// Why the second instruction does the same as the first one in every program, if that is known.
+pub(crate) fn reason(old: &Instruction, new: &Instruction) -> Option<&'static str> {
+    if is_prefetch(old) && (is_prefetch(new) || new.mnemonic() == Mnemonic::Nop) {
+        return Some("a prefetch changes no result");
+    }
+    let operands = 0..old.op_count().max(new.op_count());
+    let mut differing = operands.filter(|n| !has_equal_operand(old, new, *n));
+    let differing = [differing.next(), differing.next()];
+    match differing {
+        [None, None] if is_another_name(old.mnemonic(), new.mnemonic()) => {
+            Some("another name of the same operation")
+        }
+        [Some(count), None] if old.mnemonic() == new.mnemonic() && same_count(old, new, count) => {
+            Some("the count is taken modulo the bits of the register")
+        }
+        _ => None,
+    }
+}
+
+fn is_prefetch(instruction: &Instruction) -> bool {
+    use Mnemonic::{Prefetchnta, Prefetcht0, Prefetcht1, Prefetcht2, Prefetchw};
+    matches!(
+        instruction.mnemonic(),
+        Prefetchnta | Prefetcht0 | Prefetcht1 | Prefetcht2 | Prefetchw
+    )
+}
+
+fn has_equal_operand(old: &Instruction, new: &Instruction, n: u32) -> bool {
+    if n >= old.op_count().min(new.op_count()) || old.op_kind(n) != new.op_kind(n) {
+        return false;
+    }
+    match old.op_kind(n) {
+        OpKind::Register => old.op_register(n) == new.op_register(n),
+        OpKind::Memory => {
+            let place = |it: &Instruction| {
+                let registers = (it.memory_base(), it.memory_index(), it.segment_prefix());
+                let scale = it.memory_index_scale();
+                (registers, scale, it.memory_displacement64())
+            };
+            place(old) == place(new) && old.memory_size().size() == new.memory_size().size()
+        }
+        OpKind::Immediate8 | OpKind::Immediate32 | OpKind::Immediate8to64 => {
+            old.immediate(n) == new.immediate(n)
+        }
+        _ => false,
+    }
+}
+
+/// Operations on all bits of a vector that differ only in the type that they are for. An aligned
+/// move of memory also stops where the address is not aligned: the proof has shown that it is.
+fn is_another_name(old: Mnemonic, new: Mnemonic) -> bool {
+    use Mnemonic::*;
+    let groups: [&[Mnemonic]; 8] = [
+        &[Vmovaps, Vmovapd, Vmovdqa, Vmovups, Vmovupd, Vmovdqu],
+        &[Movaps, Movapd, Movdqa, Movups, Movupd, Movdqu],
+        &[Vpxor, Vxorps, Vxorpd],
+        &[Pxor, Xorps, Xorpd],
+        &[Vpand, Vandps, Vandpd],
+        &[Vpor, Vorps, Vorpd],
+        &[Vpunpcklqdq, Vunpcklpd],
+        &[Vpunpckhqdq, Vunpckhpd],
+    ];
+    let is_in = |group: &&[Mnemonic]| group.contains(&old) && group.contains(&new);
+    groups.iter().any(is_in)
+}
+
+/// Whether operand `n` is the count of a shift or a rotation of a register, and both counts are the
+/// same modulo its bits.
+fn same_count(old: &Instruction, new: &Instruction, n: u32) -> bool {
+    use Mnemonic::{Rol, Ror, Sar, Shl, Shr};
+    let is_shift = matches!(old.mnemonic(), Rol | Ror | Shl | Shr | Sar);
+    let bits = match old.op0_register().size() {
+        8 => 64,
+        4 => 32,
+        _ => return false,
+    };
+    is_shift
+        && n == 1
+        && old.op_kind(n) == OpKind::Immediate8
+        && new.op_kind(n) == OpKind::Immediate8
+        && old.immediate(n) % bits == new.immediate(n) % bits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::reason;
+    use iced_x86::Instruction;
+    use iced_x86::code_asm::{CodeAssembler, IcedError, eax, ptr, rax, rsi, ymm1, ymm2, ymm3};
+
+    type Write = fn(&mut CodeAssembler) -> Result<(), IcedError>;
+
+    fn instruction(write: Write) -> Instruction {
+        let mut code = CodeAssembler::new(64).unwrap();
+        write(&mut code).unwrap();
+        code.instructions()[0]
+    }
+
+    #[test]
+    fn changes_that_mean_the_same() {
+        let same: [[Write; 2]; 9] = [
+            [|c| c.rol(rax, 0x20), |c| c.rol(rax, 0xa0)],
+            [|c| c.ror(eax, 7), |c| c.ror(eax, 0x47)],
+            [|c| c.shl(rax, 10), |c| c.shl(rax, 0x4a)],
+            [|c| c.prefetcht0(ptr(rsi)), |c| c.prefetcht0(ptr(rsi + 8))],
+            [|c| c.prefetcht0(ptr(rsi)), |c| c.nop()],
+            [|c| c.vmovdqa(ymm1, ymm2), |c| c.vmovaps(ymm1, ymm2)],
+            [|c| c.vmovups(ptr(rsi), ymm2), |c| c.vmovdqa(ptr(rsi), ymm2)],
+            [
+                |c| c.vpxor(ymm1, ymm2, ymm3),
+                |c| c.vxorps(ymm1, ymm2, ymm3),
+            ],
+            [
+                |c| c.vpunpcklqdq(ymm1, ymm2, ymm3),
+                |c| c.vunpcklpd(ymm1, ymm2, ymm3),
+            ],
+        ];
+        for [old, new] in same.map(|both| both.map(instruction)) {
+            assert!(reason(&old, &new).is_some(), "{old} -> {new}");
+        }
+    }
+
+    #[test]
+    fn changes_that_do_not() {
+        let others: [[Write; 2]; 9] = [
+            [|c| c.rol(rax, 0x20), |c| c.rol(rax, 0x60 + 1)],
+            [|c| c.rol(eax, 7), |c| c.rol(rax, 7)],
+            [|c| c.rol(rax, 0x20), |c| c.ror(rax, 0xa0)],
+            [|c| c.vpsllq(ymm1, ymm2, 7), |c| c.vpsllq(ymm1, ymm2, 0x47)],
+            [|c| c.vmovdqa(ymm1, ymm2), |c| c.vmovaps(ymm1, ymm3)],
+            [
+                |c| c.vmovups(ptr(rsi), ymm2),
+                |c| c.vmovups(ptr(rsi + 8), ymm2),
+            ],
+            [|c| c.vpxor(ymm1, ymm2, ymm3), |c| c.vpor(ymm1, ymm2, ymm3)],
+            [|c| c.nop(), |c| c.prefetcht0(ptr(rsi))],
+            [|c| c.add(rax, 8), |c| c.add(rax, 0x48)],
+        ];
+        for [old, new] in others.map(|both| both.map(instruction)) {
+            assert!(reason(&old, &new).is_none(), "{old} -> {new}");
+        }
+    }
+}
