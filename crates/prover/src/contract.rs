@@ -1,4 +1,4 @@
-//! A kernel's inputs, its required results, and its rights.
+//! A function's inputs, its required results, and its rights.
 
 mod groups;
 mod stream;
@@ -38,7 +38,7 @@ pub enum Cell {
     Xor([usize; 2]),
 }
 
-/// A kernel's rights on a buffer.
+/// A function's rights on a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Read only.
@@ -50,7 +50,7 @@ pub enum Access {
     Scratch,
 }
 
-/// Memory that a caller passes to a kernel.
+/// Memory that a caller passes to a function.
 #[derive(Clone, Debug)]
 pub struct Buffer {
     /// Its name in the contract.
@@ -78,7 +78,7 @@ pub enum Argument {
     Byte(u8),
     /// A public number.
     Number(u64),
-    /// The content of a buffer's cell. The kernel gets the value; the buffer only describes it.
+    /// The content of a buffer's cell. The function gets the value; the buffer only describes it.
     Value(&'static str, usize),
     /// Twice the content of a buffer's only cell, which is below 2^63; plus one for an odd number.
     Twice(&'static str, Parity),
@@ -295,9 +295,9 @@ pub(crate) fn pick<W: Clone>(buffer: &[W], cells: &[usize]) -> Vec<W> {
     cells.iter().map(|cell| buffer[*cell].clone()).collect()
 }
 
-/// The assumptions that a kernel may make, and its guarantees.
+/// The assumptions that a function may make, and its guarantees.
 pub struct Contract {
-    /// The difference from other contracts of the kernel; may be empty.
+    /// The difference from other contracts of the function; may be empty.
     pub case: &'static str,
     /// Memory, at most 22 buffers, each aligned to at most 2^32 bytes.
     pub buffers: Vec<Buffer>,
@@ -308,7 +308,7 @@ pub struct Contract {
     /// Prefetching and division may depend on data, as in functions whose addresses depend on data
     /// by definition.
     pub by_data: bool,
-    /// The kernel promises to leave no byte that depends on its input on the stack and in
+    /// The function promises to leave no byte that depends on its input on the stack and in
     /// registers.
     pub wipes: bool,
     /// It may return while the upper halves of vector registers are in use. That costs time on some
@@ -375,7 +375,7 @@ impl Contract {
         }
     }
 
-    /// The difference from other contracts of the kernel.
+    /// The difference from other contracts of the function.
     pub fn case(self, case: &'static str) -> Self {
         Self { case, ..self }
     }
@@ -530,7 +530,7 @@ impl Contract {
         }
     }
 
-    /// The kernel promises to leave no secret in registers or on the stack. A proof by induction
+    /// The function promises to leave no secret in registers or on the stack. A proof by induction
     /// cannot show that.
     pub fn wipes(self) -> Self {
         Self {

@@ -141,7 +141,7 @@ pub const MOST_LENGTH: usize = 1 << 28;
 const RED_ZONE: u64 = 128;
 /// The least size of a stack's guard. No access may skip it.
 const GUARD: u64 = 4096;
-/// How much stack a kernel may use.
+/// How much stack a function may use.
 const STACK: u64 = 1 << 20;
 
 impl<'a> Machine<'a> {

@@ -2,8 +2,8 @@
 //!
 //! The bytes come from the file itself, not from the source and not through the compiler. Addresses
 //! in it are relocated to the image's base, and functions of other libraries get addresses outside
-//! of it ([`Image::import_at`]). The image has no memory that the program may change: a kernel that
-//! reads such memory has no proof.
+//! of it ([`Image::import_at`]). The image has no memory that the program may change. A function
+//! that reads such memory has no proof.
 
 use crate::features::Features;
 use object::elf;
@@ -543,11 +543,11 @@ mod tests {
                 start: 0,
                 size: 1,
             };
-            symbol.is("kernel::replace")
+            symbol.is("module::function")
         };
-        assert!(is("kernel::replace") && is("kernel::replace::<1>"));
-        assert!(is("kernel::replace.specialized.1") && is("kernel::replace.llvm.7"));
-        assert!(!is("kernel::replace_ahead") && !is("kernel::replace::{{closure}}"));
+        assert!(is("module::function") && is("module::function::<1>"));
+        assert!(is("module::function.specialized.1") && is("module::function.llvm.7"));
+        assert!(!is("module::function_ahead") && !is("module::function::{{closure}}"));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! A proof: one kernel in one image, under one contract, for every place of memory.
+//! A proof: one function in one image, under one contract, for every place of memory.
 //!
 //! Addresses are symbolic (`exec/place.rs`). A layout has the addresses of native runs.
 
@@ -24,13 +24,13 @@ use crate::verdict::{Residue, Verdict};
 use cut::{Beside, Unknowns};
 use iced_x86::Instruction;
 use layout::Layout;
-use runs::{Decided, Decision, Native};
+use runs::{Decided, Decision, NativeRuns};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The subject of a proof: a function of an image, on a processor.
 type Subject<'a> = (&'a Image, &'a Symbol, &'a Processor);
 
-/// Formulas and inputs that several proofs share: equivalent kernels have the same specification.
+/// Formulas and inputs that several proofs share: equivalent functions have the same specification.
 pub struct Session {
     terms: Terms,
     inputs: HashMap<(&'static str, usize), Word>,
@@ -193,7 +193,7 @@ impl Session {
         let place = (contract, &layout);
         let mut reproduced = false;
         if runs_here && (comparable || by_samples) {
-            let native = Native::new(&self.terms, image, symbol, place, &contents);
+            let native = NativeRuns::new(&self.terms, image, symbol, place, &contents);
             match (native, &run) {
                 (Err(_), Err(_)) => {}
                 (Err(why), Ok(_)) => {
@@ -295,7 +295,7 @@ impl Session {
         let names = outputs_of(contract);
         let is_complete = names.len() == outputs.len() && names.len() == expected.len();
         assert!(is_complete, "the formula gives every output: {names:?}");
-        assert!(!names.is_empty(), "a kernel has an output");
+        assert!(!names.is_empty(), "a function has an output");
         let mut unproved = None;
         for ((name, outputs), expected) in names.iter().zip(outputs).zip(expected) {
             assert_eq!(
@@ -430,7 +430,7 @@ impl Session {
     /// stopped. Returns whether they do.
     fn reproduce(
         &self,
-        mut native: Native<'_>,
+        mut native: NativeRuns<'_>,
         stop: &Stop,
         instruction: Option<&Instruction>,
         verdict: &mut Verdict,
@@ -464,7 +464,7 @@ impl Session {
 
 /// Runs the function itself on the sample inputs. After a proof, all outputs must be those of the
 /// specification on numbers; after a refutation, one output must differ.
-fn compare_natively(mut native: Native<'_>, verdict: &mut Verdict) {
+fn compare_natively(mut native: NativeRuns<'_>, verdict: &mut Verdict) {
     let wrong = native.wrong_sample();
     *verdict = match (&*verdict, wrong) {
         (Verdict::Proved, Some(sample)) => Verdict::Refuted(format!(

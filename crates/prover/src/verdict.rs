@@ -1,4 +1,4 @@
-//! The verdict on a kernel.
+//! The verdict on a function.
 
 use core::fmt;
 
@@ -50,7 +50,7 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// The numbers of bytes that depend on the input and remain after the kernel.
+/// The numbers of bytes that depend on the input and remain after the function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Residue {
     /// On the stack, below the caller's part.

@@ -7,14 +7,14 @@ use crate::term::{Bit, Terms, Word};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// A piece of memory that the kernel may use.
+/// A piece of memory that the function may use.
 #[derive(Clone, Debug)]
 pub struct Region {
     /// Its name for people.
     pub name: String,
     /// Where it is.
     pub range: Range<u64>,
-    /// Whether the kernel may write to it.
+    /// Whether the function may write to it.
     pub writable: bool,
 }
 

@@ -78,7 +78,7 @@ struct Aligned {
     floor: u64,
 }
 
-/// The return address of a kernel.
+/// The return address of a function.
 pub(super) const RETURN: u64 = 0x2800_0000_0000;
 /// Half of the size of a slot.
 const REACH: u64 = 1 << 39;

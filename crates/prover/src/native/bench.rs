@@ -92,8 +92,8 @@ impl Bench {
         self.width
     }
 
-    /// Whether this CPU has the instruction. If it has the first part of AVX-512, it has all parts
-    /// that the kernels use.
+    /// Whether this CPU has the instruction. If it has the first part of AVX-512, the others that
+    /// have models count as there too.
     pub(crate) fn has(&self, instruction: &Instruction) -> bool {
         let features = instruction.cpuid_features();
         if features.contains(&CpuidFeature::SHA) {

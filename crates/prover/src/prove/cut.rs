@@ -302,7 +302,7 @@ impl<'a> Beside<'a> {
     }
 
     /// The result of the specification. `None` if the remaining steps would need too many formulas:
-    /// the kernel has no such loop, or its loop ended early.
+    /// the function has no such loop, or its loop ended early.
     pub(super) fn end(&mut self, terms: &mut Terms) -> Option<Contents<Word>> {
         let left = self.done + 1..self.steps.count;
         if left.len() > MOST_UNCUT {

@@ -1,6 +1,6 @@
 //! Loops of any number of iterations, by induction on the remaining iterations.
 //!
-//! A kernel gets a buffer of `n` elements and `n`, and makes a step of the specification with each
+//! A function gets a buffer of `n` elements and `n`. It makes a step of the specification with each
 //! element. The cases of one element and of none have normal proofs. For all `n` from 2 on, the
 //! prover examines three parts of runs. The *header* of the loop is the target of the first jump
 //! backwards.
@@ -280,7 +280,7 @@ impl Induction<'_> {
         })
     }
 
-    /// Inputs of the kernel that no iteration consumes: contents of buffers, and registers at the
+    /// Inputs of the function that no iteration consumes: contents of buffers, and registers at the
     /// entry.
     fn kept(&self, terms: &mut Terms, entry: &[Word]) -> Set<Bit> {
         let (buffer, cells) = (self.steps.reads)(0);

@@ -10,7 +10,7 @@ use crate::term::{Random, SAMPLES, Terms, Word};
 use iced_x86::{Instruction, OpKind, Register};
 
 /// A function and its memory, ready to be called with the sample inputs.
-pub(super) struct Native<'a> {
+pub(super) struct NativeRuns<'a> {
     mapping: Mapping,
     function: u64,
     contract: &'a Contract,
@@ -42,7 +42,7 @@ pub(super) enum Decided {
 /// Bits above an argument of one byte in native runs.
 const ABOVE_A_BYTE: u64 = 0xb5ad_4ece_da1c_e200;
 
-impl<'a> Native<'a> {
+impl<'a> NativeRuns<'a> {
     /// # Errors
     /// The part that cannot be mapped.
     pub(super) fn new(

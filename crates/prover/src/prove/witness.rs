@@ -7,10 +7,10 @@
 //! The prover asks about outputs and branches. The formulas of a loop that was cut contain words
 //! that may never occur. So the function runs again, without cuts. If its formulas, or those of the
 //! specification, become too long then, the prover asks no question. It asks none about loops of
-//! any length.
+//! any length: contracts of a few elements can stand beside those of any number.
 
 use super::cut::are_short;
-use super::runs::{self, Native};
+use super::runs::{self, NativeRuns};
 use super::{Ends, Finding, Layout, Session, Subject, WRONG_OUTPUT, outputs_of};
 use crate::contract::{Cell, Contents, Contract};
 use crate::exec::{BRANCH, Reason, Stop};
@@ -132,7 +132,7 @@ impl Session {
         let (image, symbol, processor) = subject;
         if processor.is_here {
             let place = (contract, layout);
-            let mut native = Native::new(&self.terms, image, symbol, place, inputs).ok()?;
+            let mut native = NativeRuns::new(&self.terms, image, symbol, place, inputs).ok()?;
             native.wrong_sample()?;
             why += "; reproduced natively";
         }

@@ -11,9 +11,8 @@ pub(super) struct Recent {
     told: usize,
 }
 
-/// The most places. Kernels that hash eight nodes at once need about 150 000 in each turn of their
-/// loop, and the specification beside them the same. The table has room for more, so that few of
-/// them share a place.
+/// The most places. A turn of a long loop, with the specification beside it, may need 300 000. The
+/// table has room for more, so that few of them share a place.
 const MOST: usize = 1 << 21;
 const LEAST: usize = 1 << 8;
 
