@@ -49,7 +49,7 @@ js: ## the visitor's side of tokens, for web pages: js/dist
 	@scripts/setup build js
 	scripts/build-js $(CARGO_FLAGS)
 
-test: ## every test, with the published vectors
+test: ## every test but those that need servers, emulators, valgrind or hours
 	@scripts/setup test
 	scripts/fetch-vectors
 	scripts/packages .tools/solvers crates/proofs/solvers.txt
@@ -63,11 +63,11 @@ test: ## every test, with the published vectors
 		--also "scripts/record-session --check $(CARGO_TARGET_DIR)/debug/sealstone" \
 		$(CARGO_FLAGS)
 
-wheels: ## the Python package for others: a wheel and its source, checked, in target/dist
+wheels: ## the Python package for others: wheel and source, checked, in target/dist
 	@scripts/setup build wheels
 	scripts/wheels
 
-test-services: ## the token service with real Redis and PostgreSQL, visitors and pages in Chromium
+test-services: ## the token service with Redis and PostgreSQL; visitors, pages in Chromium
 	@scripts/setup test services
 	scripts/test-services $(CARGO_FLAGS)
 
@@ -79,7 +79,7 @@ test-constant-time: ## no branch and no address depends on a token's key or blin
 	@scripts/setup test
 	scripts/test-constant-time $(CARGO_FLAGS)
 
-campaign: ## kills, full disks, closed pipes, files of gigabytes, all of it: hours (ARGS=… names tests)
+campaign: ## hours of kills, full disks, closed pipes, large files (ARGS=… names tests)
 	@scripts/setup test
 	@export SEALSTONE_CAMPAIGN_SEED=$${SEALSTONE_CAMPAIGN_SEED:-$$RANDOM$$RANDOM}; \
 	echo "campaign: seed $$SEALSTONE_CAMPAIGN_SEED"; \
@@ -99,7 +99,7 @@ lint: ## format, lints, documentation, layers, sizes, dependencies
 	cargo test $(CARGO_FLAGS) --manifest-path xtask/Cargo.toml -- --ignored with_lint_tools
 	cd scripts/tests && python3 -Bm unittest test_header
 
-prove: ## prove the kernels' machine code equal to their specifications, in the command and both libraries
+prove: ## prove the kernels' machine code, in the command and both libraries
 	@scripts/setup prove
 	cargo build --release $(CARGO_FLAGS) -p sealstone-cli -p sealstone-proofs --bin sealstone --bin sealstone-prove
 	cargo rustc --release $(CARGO_FLAGS) -p sealstone-capi --lib --crate-type staticlib
@@ -117,7 +117,7 @@ prove-levels: ## the same at four levels of optimisation, for three targets
 	cargo build --release $(CARGO_FLAGS) -p sealstone-cli -p sealstone-proofs
 	$(XTASK) levels $(CARGO_FLAGS)
 
-bench: ## measure against the peers, alternating, in one run (ARGS=… goes to bench/files.py)
+bench: ## measure against the peers, alternating (ARGS=… goes to bench/files.py)
 	@scripts/setup bench
 	cargo build --release $(CARGO_FLAGS) -p sealstone-cli -p sealstone-server
 	cargo build --release $(CARGO_FLAGS) --manifest-path bench/Cargo.toml
@@ -142,7 +142,7 @@ fuzz: ## every fuzz target for SECONDS=30 each
 	@scripts/setup fuzz
 	scripts/fuzz $(SECONDS)
 
-install: ## the command, manual pages, completions, libraries and headers into PREFIX=~/.local
+install: ## command, manual pages, completions, libraries, headers (PREFIX=~/.local)
 	@scripts/setup build
 	PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" scripts/install
 

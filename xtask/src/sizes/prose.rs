@@ -37,14 +37,26 @@ pub(super) fn too_wide(name: &str, text: &str) -> Vec<String> {
         None => Vec::new(),
     };
     let wide = lines.into_iter().filter(|(_, line)| is_too_wide(line));
-    let columns = |line: &str| line.chars().count();
-    wide.map(|(number, line)| {
-        format!(
-            "{name}:{number}: {} columns of prose, more than {MAX_COLUMNS}",
-            columns(line)
-        )
+    let prose = wide.map(|(number, line)| (number, line.chars().count(), "prose"));
+    let printed = help(name, text).filter(|(_, columns)| *columns > MAX_COLUMNS);
+    let printed = printed.map(|(number, columns)| (number, columns, "`make help`"));
+    let message = |(number, columns, place)| {
+        format!("{name}:{number}: {columns} columns of {place}, more than {MAX_COLUMNS}")
+    };
+    prose.chain(printed).map(message).collect()
+}
+
+/// The lines that `make help` prints of a Makefile: the number of each, and its columns. `make` and
+/// the target come before the text, and the target takes 18 columns or more.
+fn help<'t>(name: &str, text: &'t str) -> impl Iterator<Item = (usize, usize)> + use<'t> {
+    let is_makefile = Path::new(name).ends_with("Makefile");
+    let lines = (1..).zip(text.lines()).filter(move |_| is_makefile);
+    lines.filter_map(|(number, line)| {
+        let (target, rest) = line.split_once(':')?;
+        let (_, help) = rest.rsplit_once("## ")?;
+        let columns = "make ".len() + target.len().max(18) + 1 + help.chars().count();
+        (!line.starts_with(['#', '\t'])).then_some((number, columns))
     })
-    .collect()
 }
 
 /// A line that could be broken: it has a space before the limit.

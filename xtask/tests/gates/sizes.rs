@@ -1,6 +1,8 @@
 //! `check sizes` measures functions, and refuses long files and wide prose.
 
-use crate::repository::Repository;
+use crate::repository::{Repository, own, passes};
+use std::fs;
+use std::process::Command;
 
 fn wide() -> String {
     "word ".repeat(20) + "x"
@@ -125,4 +127,23 @@ fn prose_of_100_columns_passes() {
     let repository = Repository::clean();
     repository.write("spec/a.md", &("word ".repeat(19) + "words\n"));
     repository.passes("sizes");
+}
+
+/// The gate counts the columns that the rule of this repository's Makefile prints.
+#[test]
+fn wide_line_of_make_help() {
+    let makefile = fs::read_to_string(own("Makefile")).unwrap();
+    let limit = 100 - "make a-long-name-of-a-target ".len();
+    for (columns, target) in [(100 - 24, "short"), (limit, "a-long-name-of-a-target")] {
+        let repository = Repository::clean();
+        let rule = |more: &str| format!("\n{target}: ## {}{more}\n", "…".repeat(columns));
+        repository.write("Makefile", &format!("{makefile}{}", rule("")));
+        repository.passes("sizes");
+        repository.append("Makefile", &rule("x"));
+        let mut make = Command::new("make");
+        let told = passes(make.arg("-C").arg(repository.path("")).arg("help"));
+        let printed = told.lines().map(|line| line.chars().count()).max();
+        assert_eq!(printed, Some(101), "{told}");
+        repository.refuses("sizes", &["101 columns of `make help`", "1 violations"]);
+    }
 }
