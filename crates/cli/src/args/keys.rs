@@ -80,8 +80,9 @@ pub(crate) struct KeyRotateArgs {
 #[derive(Args)]
 #[command(after_help = "\
 There is no way back. Signatures that were timestamped before the date stay valid. Without \
---since, a revocation holds from now, and a compromise from ever. Your contacts decide for \
-themselves: tell them to run `sealstone trust revoke` or `sealstone trust compromised`.")]
+--since, a revocation holds from now, and a compromised key counts as compromised at all times. \
+Your contacts decide for themselves: tell them to run `sealstone trust revoke` or `sealstone trust \
+compromised`.")]
 pub(crate) struct KeyEndArgs {
     #[command(flatten)]
     pub(crate) of: KeyChangeArgs,

@@ -91,8 +91,8 @@ pub(crate) struct DecideArgs {
 #[derive(Args)]
 #[command(after_help = "\
 A package that was timestamped before the date stays good. Without --since, a revocation holds from \
-now, and a compromise from ever: every package of that passport is refused. Sealed files have no \
-timestamp: they never open, whatever the date.")]
+now, and a compromised passport counts as compromised at all times: every package of it is refused. \
+Sealed files have no timestamp: they never open, whatever the date.")]
 pub(crate) struct EndArgs {
     #[command(flatten)]
     pub(crate) decide: DecideArgs,
