@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use sealstone::Error;
 use sealstone::monitor::{Alarm, MAX_STATE, Monitor, Operation, Sample};
 use sealstone::passport::Fingerprint;
-use sealstone_files::{Existing, PRIVATE, lock, make_directory};
+use sealstone_files::{Existing, PRIVATE, keep, lock, make_directory};
 use sealstone_terminal::text::shown;
 
 use crate::context::Context;
@@ -153,7 +153,7 @@ impl Place {
             .map(|number| sealstone_files::with_suffix(&path, &format!(".damaged-{number}")))
             .find(|aside| aside.symlink_metadata().is_err());
         let aside = aside.ok_or_else(|| Failure::usage("there are too many damaged states"))?;
-        std::fs::rename(&path, &aside).about(shown(&path))?;
+        keep::rename(&path, &aside)?;
         context.warn(&format!(
             "the state of the monitor was altered or damaged, and begins anew\n  the old one is {}",
             shown(&aside)

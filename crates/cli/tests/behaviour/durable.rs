@@ -104,6 +104,24 @@ fn without_sync_nothing_waits_for_the_disk() {
     }
 }
 
+/// A crash after that loses neither the damaged state nor the fresh one.
+#[test]
+fn a_damaged_state_of_the_monitor_is_kept_durably() {
+    let world = World::new();
+    world.done(&["monitor", "on"]);
+    world.write("data/sealstone/monitor/state", b"damaged");
+    let Some(calls) = calls(&world, "sealstone monitor report") else {
+        return;
+    };
+    let place = |wanted: &dyn Fn(&str) -> bool| calls.iter().position(|call| wanted(call));
+    let aside = place(&|call| call.contains("rename") && call.contains("state.damaged-1\""));
+    let settled = place(&|call| call.contains("sync(") && call.contains("/monitor>"));
+    let fresh = place(&|call| call.contains("rename") && call.contains("/state\") "));
+    let calls = calls.join("\n");
+    assert!(aside.is_some() && aside < settled, "aside\n{calls}");
+    assert!(settled < fresh, "fresh\n{calls}");
+}
+
 /// The old directory was moved aside, the new one gets no name, and the old one cannot come back.
 #[test]
 fn a_directory_that_stays_aside_is_named() {
