@@ -276,10 +276,12 @@ fn a_variable_must_be_there_and_what_it_decides_must_be_known() {
     assert!(absent.contains("no variable `absent`"), "{absent}");
 }
 
-/// The bug is an addition or subtraction without its carry or borrow, in each place of the function
-/// that seals files, for 16 bytes. In three places the carry is always zero: the number before the
-/// first block is zero, and so is the first word of the last block, the length of the additional
-/// data. In three places it is one so seldom that no sample shows it. None of these is proved.
+/// The change is an addition or subtraction without its carry or borrow, in each place of the
+/// function that seals files, for 16 bytes. In three places the carry is always zero: the number
+/// before the first block is zero, and so is the first word of the last block, the length of the
+/// additional data. There the change is no bug, and the function is proved. In three places the
+/// carry is one so seldom that no sample shows it: the function stays UNPROVED. All other changes
+/// are refuted.
 #[test]
 fn poly1305_without_one_of_its_carries_is_not_proved() {
     let image = own();

@@ -1,36 +1,8 @@
 //! Rules on all inputs: with six bits of input there are as many samples as inputs, and the checks
 //! of every rule are exhaustive.
 //!
-//! # Mutants
-//!
-//! cargo-mutants 27.1 lists 905 mutants of the rules: `cargo mutants --list -p sealstone-prover
-//! -f 'crates/prover/src/term.rs' -f 'crates/prover/src/term/*.rs'`. 22 do not compile, even if a
-//! bit has a default, zero. Of the others, unit tests of these modules kill 824. 38 more take over
-//! 8 s of processor time where the tests need one or two, and 3 more than 5 GiB of memory. These 18
-//! survive. That was one build with a switch for each mutant, which is not in the repository.
-//! `tests/rules.rs` says how anybody repeats it with cargo-mutants alone, in many builds, and
-//! compares its survivors with the list there.
-//!
-//! No bit is in both operands of an or, so that an exclusive or is the same:
-//! - `Terms::xor`: one of the two bits is zero;
-//! - `Terms::product`, `Terms::polynomial`: numbers in a table are below `TABLE`;
-//! - `Interner::number`, `Recent::place`, `pull`, `Terms::values_of`, `samples::values`: the parts
-//!   of a number have places of their own;
-//! - `Linear::signed`: coefficients are below 2^`width`, unless the sum is exact;
-//! - `transpose`, three times: a row that is visited has no bit `width`.
-//!
-//! The same result:
-//! - `Linear::range`, `signed <= 0`: no coefficient is zero, and zero would move neither end;
-//! - `Terms::zero_by_rules`, `negative <= word`: equal words are the same word.
-//!
-//! The same result, in more time:
-//! - `Terms::and`, both operands zero instead of one: a bit without summands has no products;
-//! - `constant_sum`, never a number: the normal form of constants is a constant;
-//! - `samples::values`, `length >= 64`: zeros are turned to zeros;
-//! - `intern::hash`, the last exclusive or is an or: sequences of equal hashes are compared.
-//!
-//! cargo-mutants does not look into assertions. Each of the twelve was deleted too. Tests notice
-//! ten. The other two are about 2^31 atoms and 2^32 numbers in a table.
+//! `tests/rules.rs` has the command that makes mutants of the rules, and compares those that survive
+//! with `tests/rules/survivors.txt`, which has a reason for each. Assertions have no mutants there.
 
 mod forms;
 mod questions;
