@@ -49,7 +49,7 @@ js: ## the visitor's side of tokens, for web pages: js/dist
 	@scripts/setup build js
 	scripts/build-js $(CARGO_FLAGS)
 
-test: ## every test but those that need servers, emulators, valgrind or hours
+test: ## every test but those that need servers, emulators or much time
 	@scripts/setup test
 	scripts/fetch-vectors
 	scripts/packages .tools/solvers crates/proofs/solvers.txt

@@ -1,7 +1,7 @@
 //! The randomness of a file (`spec/file.md`, "Randomness").
 //!
-//! A cloned machine can repeat the output of its generator. Everything random in a file therefore
-//! also depends on the time and on the sender's secret.
+//! A cloned machine can repeat the output of its generator. The file key and the random values of
+//! stanzas therefore also depend on the time and on the sender's secret.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
