@@ -3,9 +3,9 @@
 //!
 //! `make prove` builds the command as it is shipped, reads the program file, and prints a table
 //! with the verdict on every kernel in it. The proofs trust neither the compiler nor the linker.
-//! They use no SAT or SMT solver, with two exceptions ([`lemma`]): which blocks Argon2 refers to, and
-//! how BLAKE2b and Skein cut a part of a message into blocks. If a proof fails, a solver may find an
-//! input that refutes it; a run on this input must confirm that.
+//! They use no SAT or SMT solver, with two exceptions ([`lemma`]): which blocks Argon2 refers to,
+//! and how BLAKE2b and Skein cut a part of a message into blocks. If a proof fails, a solver may
+//! find an input that refutes it; a run on this input must confirm that.
 //!
 //! The documentation of the engine, [`sealstone_prover`], explains the proofs, the verdicts and the
 //! trusted parts. This crate has the claims: specifications ([`spec`]), a row with a

@@ -1,7 +1,7 @@
 //! Rules on all inputs: with six bits of input there are as many samples as inputs, and the checks
 //! of every rule are exhaustive.
 //!
-//! `tests/rules.rs` has the command that makes mutants of the rules, and compares those that survive
+//! `tests/rules.rs` has the command that makes mutants of the rules. It compares those that survive
 //! with `tests/rules/survivors.txt`, which has a reason for each. Assertions have no mutants there.
 
 mod forms;
