@@ -5,8 +5,8 @@
 //! module checks the whole program file, function by function. It reports four kinds of findings:
 //!
 //! - a function of our crates that *looks like a kernel* (`Mix::is_of_kernel`: it rotates words,
-//!   or adds, multiplies or shifts vectors in 16 instructions or more), was not proved, and is not
-//!   a driver that the catalog names with a reason and with the most that it may have ([`Driver`]);
+//!   or has 16 instructions of vector arithmetic), was not proved, and is not a driver that the
+//!   catalog names with a reason and with the most that it may have ([`Driver`]);
 //! - a function of any crate that has the instructions of a proved one (`Mix::contains`) and was
 //!   not proved: a second copy;
 //! - instructions of that kind in a proved function that no run has executed;

@@ -400,7 +400,9 @@ impl Campaign {
             let bytes = image.code(at, 15).unwrap();
             Decoder::with_ip(64, bytes, at, DecoderOptions::NONE).decode()
         });
-        let offset = at.wrapping_sub(proved.symbol.start);
+        // The kernel may have called the function of the instruction.
+        let function = image.symbol_at(at).unwrap_or(&proved.symbol);
+        let offset = at.wrapping_sub(function.start);
         let place = format!("{name} {set} +{offset:#x}: `{old}` -> `{new}`");
         println!("{change:?} {place}: {}", verdict.name());
         match &verdict {

@@ -10,8 +10,10 @@ pub(crate) fn reason(old: &Instruction, new: &Instruction) -> Option<&'static st
     let operands = 0..old.op_count().max(new.op_count());
     let mut differing = operands.filter(|n| !has_equal_operand(old, new, *n));
     let differing = [differing.next(), differing.next()];
+    // A mask counts elements, and their size is in the name.
+    let is_masked = old.has_op_mask() || new.has_op_mask();
     match differing {
-        [None, None] if is_another_name(old.mnemonic(), new.mnemonic()) => {
+        [None, None] if !is_masked && is_another_name(old.mnemonic(), new.mnemonic()) => {
             Some("another name of the same operation")
         }
         [Some(count), None] if old.mnemonic() == new.mnemonic() && same_count(old, new, count) => {
@@ -54,13 +56,19 @@ fn has_equal_operand(old: &Instruction, new: &Instruction, n: u32) -> bool {
 /// move of memory also stops where the address is not aligned: the proof has shown that it is.
 fn is_another_name(old: Mnemonic, new: Mnemonic) -> bool {
     use Mnemonic::*;
-    let groups: [&[Mnemonic]; 8] = [
-        &[Vmovaps, Vmovapd, Vmovdqa, Vmovups, Vmovupd, Vmovdqu],
+    let groups: [&[Mnemonic]; 11] = [
+        &[
+            Vmovaps, Vmovapd, Vmovdqa, Vmovdqa32, Vmovdqa64, Vmovups, Vmovupd, Vmovdqu, Vmovdqu32,
+            Vmovdqu64,
+        ],
         &[Movaps, Movapd, Movdqa, Movups, Movupd, Movdqu],
         &[Vpxor, Vxorps, Vxorpd],
         &[Pxor, Xorps, Xorpd],
         &[Vpand, Vandps, Vandpd],
         &[Vpor, Vorps, Vorpd],
+        &[Vpxord, Vpxorq],
+        &[Vpandd, Vpandq],
+        &[Vpord, Vporq],
         &[Vpunpcklqdq, Vunpcklpd],
         &[Vpunpckhqdq, Vunpckhpd],
     ];
@@ -89,7 +97,9 @@ fn same_count(old: &Instruction, new: &Instruction, n: u32) -> bool {
 mod tests {
     use super::reason;
     use iced_x86::Instruction;
-    use iced_x86::code_asm::{CodeAssembler, IcedError, eax, ptr, rax, rsi, ymm1, ymm2, ymm3};
+    use iced_x86::code_asm::{
+        CodeAssembler, IcedError, eax, ptr, rax, rsi, ymm1, ymm2, ymm3, zmm1, zmm2, zmm3,
+    };
 
     type Write = fn(&mut CodeAssembler) -> Result<(), IcedError>;
 
@@ -101,7 +111,7 @@ mod tests {
 
     #[test]
     fn changes_that_mean_the_same() {
-        let same: [[Write; 2]; 9] = [
+        let same: [[Write; 2]; 10] = [
             [|c| c.rol(rax, 0x20), |c| c.rol(rax, 0xa0)],
             [|c| c.ror(eax, 7), |c| c.ror(eax, 0x47)],
             [|c| c.shl(rax, 10), |c| c.shl(rax, 0x4a)],
@@ -125,7 +135,7 @@ mod tests {
 
     #[test]
     fn changes_that_do_not() {
-        let others: [[Write; 2]; 9] = [
+        let others: [[Write; 2]; 10] = [
             [|c| c.rol(rax, 0x20), |c| c.rol(rax, 0x60 + 1)],
             [|c| c.rol(eax, 7), |c| c.rol(rax, 7)],
             [|c| c.rol(rax, 0x20), |c| c.ror(rax, 0xa0)],
@@ -137,6 +147,10 @@ mod tests {
             ],
             [|c| c.vpxor(ymm1, ymm2, ymm3), |c| c.vpor(ymm1, ymm2, ymm3)],
             [|c| c.nop(), |c| c.prefetcht0(ptr(rsi))],
+            [
+                |c| c.vpxord(zmm1.k1(), zmm2, zmm3),
+                |c| c.vpxorq(zmm1.k1(), zmm2, zmm3),
+            ],
             [|c| c.add(rax, 8), |c| c.add(rax, 0x48)],
         ];
         for [old, new] in others.map(|both| both.map(instruction)) {

@@ -252,6 +252,18 @@ fn the_high_part_of_a_sum_of_addresses_is_a_sum_of_its_own() {
     assert_ne!(product[67..120], secret);
 }
 
+/// q · 2^12 carries into the bits of q · 2^64, so these are no sum of their own.
+#[test]
+fn a_sum_of_addresses_whose_low_part_carries_is_not_split() {
+    let mut terms = Terms::new(2);
+    let most = (1 << 53) - 1;
+    let q = terms.base(most, 0)[..53].to_vec();
+    let coefficient = (1 << 64) + (1 << 12);
+    let sum = terms.sum(128, &[(coefficient, &q)], 0);
+    assert_eq!(terms.samples(&sum)[0], coefficient * u128::from(most));
+    assert_ne!(sum[64..117], q);
+}
+
 /// q + 1 is below 2^54 for every q of 53 bits, and not always below 2^53.
 #[test]
 fn what_is_always_less() {
