@@ -290,6 +290,27 @@ fn what_cannot_be_zero_is_not() {
     assert!(!terms.is_zero(&maybe).is_constant());
 }
 
+/// An input or junk may stand for a formula of unknowns that are earlier than it. No address does.
+#[test]
+fn unknowns_that_a_formula_may_mention() {
+    let mut terms = Terms::new(2);
+    let [before, unknowns, after] = [0; 3].map(|_| terms.input(8));
+    let (junk, base) = (terms.junk(1)[0], terms.base(0x1000, 12)[20]);
+    let mut mentions = Mentions::of(&unknowns);
+    let product = terms.and(before[0], unknowns[7]);
+    let with = terms.xor(base, product);
+    let without = terms.and(before[0], before[1]);
+    let without = terms.xor(base, without);
+    let sum_with = terms.add(&before, &unknowns)[7];
+    let sum_without = terms.add(&before, &before[..7])[7];
+    for bit in [unknowns[0], unknowns[7], after[0], junk, with, sum_with] {
+        assert!(terms.may_mention(bit, &mut mentions), "{bit:?}");
+    }
+    for bit in [before[0], base, Bit::ONE, without, sum_without] {
+        assert!(!terms.may_mention(bit, &mut mentions), "{bit:?}");
+    }
+}
+
 /// The count that limits of runs use.
 #[test]
 fn formulas_are_counted() {
