@@ -275,6 +275,12 @@ fn what_is_always_less() {
     assert_eq!(below(&mut terms, (1 << 53) + 1), Bit::ONE);
     assert!(!below(&mut terms, 1 << 53).is_constant());
     assert_eq!(below(&mut terms, 1), Bit::ZERO);
+    // q < q + r + 1: the borrow of q - (q + r + 1) does not show it, that of r does.
+    let mut more = terms.input(10);
+    more.resize(64, Bit::ZERO);
+    let sum = terms.sum(64, &[(1, &word), (1, &more)], 1);
+    assert_eq!(terms.below(&word, &sum), Bit::ONE);
+    assert!(!terms.below(&word, &more).is_constant());
 }
 
 /// In each pair, one is seen to be positive only as it is, and the other only by its negative.
