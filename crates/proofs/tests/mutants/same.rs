@@ -124,6 +124,10 @@ mod tests {
                 |c| c.vxorps(ymm1, ymm2, ymm3),
             ],
             [
+                |c| c.vpxord(zmm1, zmm2, zmm3),
+                |c| c.vpxorq(zmm1, zmm2, zmm3),
+            ],
+            [
                 |c| c.vpunpcklqdq(ymm1, ymm2, ymm3),
                 |c| c.vunpcklpd(ymm1, ymm2, ymm3),
             ],
