@@ -15,7 +15,7 @@
 //! | a message in parts, cut into blocks | [`Part`] |
 //! | a kernel | [`Kernel`], [`RowKernel`] |
 //! | aligned memory, prefetched and wiped | [`Line`], [`Place`], [`wipe`], [`wipe_part`] |
-//! | which instruction set to run it on | [`Cpu`] |
+//! | the instruction set that runs it | [`Cpu`] |
 //!
 //! ```
 //! use sealstone_lanes::{Cpu, Kernel, Lanes, Vector, Word};

@@ -1,4 +1,4 @@
-//! For tests only. Crates have this one as a dev-dependency.
+//! Helpers for tests. Crates have this one as a dev-dependency.
 //!
 //! | for | use |
 //! |---|---|
