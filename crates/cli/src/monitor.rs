@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use sealstone::Error;
 use sealstone::monitor::{Alarm, MAX_STATE, Monitor, Operation, Sample};
 use sealstone::passport::Fingerprint;
-use sealstone_files::{Existing, PRIVATE, keep, lock, make_directory};
+use sealstone_files::{Existing, PRIVATE, keep, lock, make_directory, sync_directory};
 use sealstone_terminal::text::shown;
 
 use crate::context::Context;
@@ -102,7 +102,10 @@ impl Place {
         let path = self.state();
         match std::fs::remove_file(&path) {
             Err(e) if e.kind() == ErrorKind::NotFound => Ok(false),
-            removed => removed.about(shown(&path)).map(|()| true),
+            removed => {
+                let kept = removed.and_then(|()| sync_directory(&self.directory));
+                kept.about(shown(&path)).map(|()| true)
+            }
         }
     }
 

@@ -4,7 +4,8 @@ use crate::world::{World, refuse, succeed};
 
 /// Calls that write, sync or name files, with the paths of descriptors.
 const TRACE: &str = "strace -f -y -s 0 -o calls \
-     -e trace=write,pwrite64,fsync,fdatasync,syncfs,?link,linkat,?rename,?renameat,renameat2";
+     -e trace=write,pwrite64,fsync,fdatasync,syncfs,?link,linkat,?rename,?renameat,renameat2,\
+     ?unlink,unlinkat";
 
 /// The calls of a command line. `None` if tracing is not possible here.
 fn calls(world: &World, line: &str) -> Option<Vec<String>> {
@@ -102,6 +103,21 @@ fn without_sync_nothing_waits_for_the_disk() {
         let syncs = calls.iter().any(|call| call.contains("sync"));
         assert!(!syncs, "{line}: {calls:?}");
     }
+}
+
+/// A crash after that does not turn the monitor on again.
+#[test]
+fn a_monitor_is_turned_off_durably() {
+    let world = World::new();
+    world.done(&["monitor", "on"]);
+    let Some(calls) = calls(&world, "sealstone monitor off") else {
+        return;
+    };
+    let place = |wanted: &dyn Fn(&str) -> bool| calls.iter().position(|call| wanted(call));
+    let removed = place(&|call| call.contains("unlink") && call.contains("monitor/state\""));
+    let settled = place(&|call| call.contains("sync(") && call.contains("/monitor>"));
+    let calls = calls.join("\n");
+    assert!(removed.is_some() && removed < settled, "{calls}");
 }
 
 /// A crash after that loses neither the damaged state nor the fresh one.
