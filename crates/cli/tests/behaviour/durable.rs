@@ -2,7 +2,7 @@
 
 use crate::world::{World, refuse, succeed};
 
-/// Calls that write, sync or name files, with the paths of descriptors.
+/// Calls that write, sync, name or remove files, with the paths of descriptors.
 const TRACE: &str = "strace -f -y -s 0 -o calls \
      -e trace=write,pwrite64,fsync,fdatasync,syncfs,?link,linkat,?rename,?renameat,renameat2,\
      ?unlink,unlinkat";
