@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::io;
 
 use sealstone::Error;
-use sealstone_files::{Document, plain};
+use sealstone_files::plain;
 use sealstone_terminal::text::one_line;
 use serde_json::{Value, json};
 
@@ -62,9 +62,13 @@ impl Failure {
         self
     }
 
-    /// Puts the subject before the message, usually the name of a file.
+    /// Puts the subject before the message, usually the name of a file. An error of the file itself
+    /// has it already.
     pub(crate) fn about(mut self, subject: impl Display) -> Self {
-        self.what = format!("{}: {}", one_line(&subject.to_string()), self.what);
+        let before = format!("{}: ", one_line(&subject.to_string()));
+        if !self.what.starts_with(&before) {
+            self.what.insert_str(0, &before);
+        }
         self
     }
 
@@ -128,24 +132,6 @@ impl From<io::Error> for Failure {
 pub(crate) trait About<T> {
     /// Puts `subject` before the message.
     fn about(self, subject: impl Display) -> Result<T>;
-}
-
-/// Reads what is in a file. Errors name the file as it was named when it was opened.
-pub(crate) trait Parse {
-    /// The result of `parse`.
-    fn parse<'a, T, E: Into<Failure>>(
-        &'a self,
-        parse: impl FnOnce(&'a [u8]) -> Result<T, E>,
-    ) -> Result<T>;
-}
-
-impl Parse for Document {
-    fn parse<'a, T, E: Into<Failure>>(
-        &'a self,
-        parse: impl FnOnce(&'a [u8]) -> Result<T, E>,
-    ) -> Result<T> {
-        parse(self).about(self.name())
-    }
 }
 
 impl<T, E: Into<Failure>> About<T> for std::result::Result<T, E> {

@@ -10,8 +10,9 @@ use sealstone_terminal::text::shown;
 
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::{Failure, Parse, Result};
+use crate::failure::{Failure, Result};
 use crate::io::input;
+use crate::named::Parse;
 use crate::passphrase::{Answer, Passphrases};
 use crate::paths;
 

@@ -12,6 +12,7 @@ mod identity;
 mod io;
 mod key_lifecycle;
 mod monitor;
+mod named;
 mod network;
 mod passphrase;
 mod paths;

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 
-/// The path that was found in the user's data directory.
-pub(crate) fn found(path: Option<PathBuf>) -> Result<PathBuf> {
+/// What was found in the user's data directory.
+pub(crate) fn found<T>(path: Option<T>) -> Result<T> {
     path.ok_or_else(|| {
         Failure::new(Exit::Io, "there is no home directory").hint("set HOME or XDG_DATA_HOME")
     })

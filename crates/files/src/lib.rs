@@ -21,6 +21,8 @@
 //! | make a directory durably, or a directory entry | [`make_directory`], [`sync_directory`] |
 //! | keep other processes out of a file | [`lock`] |
 //! | keep a trust store in a directory | [`TrustDirectory`] |
+//! | keep the state of the monitor of signing in a directory | [`MonitorDirectory`] |
+//! | let each of many names be taken once | [`take_once`] |
 //! | read the files of a package below a directory | [`Tree`] |
 //! | ask the agent of this user, or be it | [`AgentSocket`], [`AgentListener`] |
 //! | make an archive of a directory, and unpack one | [`Walk`], [`Unpack`] |
@@ -47,7 +49,9 @@ mod directory;
 mod input;
 pub mod keep;
 mod locking;
+mod monitor;
 mod names;
+mod once;
 mod output;
 mod parallel;
 mod passport;
@@ -73,7 +77,9 @@ pub use directory::{
 };
 pub use input::{Document, Input, named, plain};
 pub use locking::{lock, lock_shared};
+pub use monitor::{MonitorDirectory, MonitorSession};
 pub use names::{DEFAULT_PASSPORT, former_default_passports, public_half, tagged, with_suffix};
+pub use once::take_once;
 pub use output::{NewFile, OutputError, Pipe, Refusal, Target};
 pub use parallel::{in_order, worker_threads};
 pub use passport::{PassportError, PassportFiles, can_be_exchanged};
@@ -87,4 +93,4 @@ pub use trust::{TrustDirectory, TrustSession, is_not_begun, names_its_file};
 pub use unpack::{Place, Unpack, Unpacked};
 pub use user::{data_directory, default_passport, trust_directory};
 pub use walk::{Content, Show, Walk};
-pub use whole::{NewDirectory, move_aside, move_back};
+pub use whole::NewDirectory;

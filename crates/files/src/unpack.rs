@@ -6,7 +6,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{
     AtFlags, CWD, Mode, OFlags, Timespec, Timestamps, UTIME_OMIT, fchmod, fsync, futimens, mkdirat,
@@ -20,7 +20,7 @@ use crate::directory::umask;
 use crate::input::plain;
 use crate::temporary::registry;
 use crate::walk::Show;
-use crate::whole::NewDirectory;
+use crate::whole::{NewDirectory, move_aside, move_back};
 
 /// Fills a new directory with members of an archive, which come in its order. Links are never
 /// followed; nothing is created anywhere else. The directory is gone unless it is committed.
@@ -278,6 +278,33 @@ impl Unpacked {
         }
         Ok(())
     }
+
+    /// As [`Unpacked::commit`], over what has the name: that is moved aside first, to the path that
+    /// this returns. If the new directory does not get the name, the old one gets it back.
+    ///
+    /// # Errors
+    /// As [`Unpacked::commit`]. The message says so if the old one is not back.
+    pub fn commit_over(self, target: &Path, show: Show) -> io::Result<Option<PathBuf>> {
+        if target.symlink_metadata().is_err() {
+            return self.commit(target).map(|()| None);
+        }
+        let aside = move_aside(target)?;
+        let Err(error) = self.commit(target) else {
+            return Ok(Some(aside));
+        };
+        Err(match move_back(&aside, target) {
+            Ok(()) => error,
+            Err(back) => not_back(&error, &back, &show(&aside)),
+        })
+    }
+}
+
+fn not_back(error: &io::Error, back: &io::Error, aside: &str) -> io::Error {
+    io::Error::other(format!(
+        "{}; the replaced file or directory is now {aside}, and could not be moved back: {}",
+        plain(error),
+        plain(back)
+    ))
 }
 
 enum Made {

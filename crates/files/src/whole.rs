@@ -131,10 +131,7 @@ fn sync_system(_: &Path) -> io::Result<()> {
 
 /// Renames a file or directory to the first free name of those that `mv --backup=numbered` gives:
 /// `path.~1~` and so on. Returns that name.
-///
-/// # Errors
-/// The system's error.
-pub fn move_aside(path: &Path) -> io::Result<PathBuf> {
+pub(crate) fn move_aside(path: &Path) -> io::Result<PathBuf> {
     // Without a slash at the end.
     let path: PathBuf = path.components().collect();
     for number in 1_u32.. {
@@ -148,11 +145,8 @@ pub fn move_aside(path: &Path) -> io::Result<PathBuf> {
     Err(ErrorKind::AlreadyExists.into())
 }
 
-/// Undoes [`move_aside`]: renames `aside` back to `path`.
-///
-/// # Errors
-/// The system's error; [`ErrorKind::AlreadyExists`] if something has the name.
-pub fn move_back(aside: &Path, path: &Path) -> io::Result<()> {
+/// Undoes [`move_aside`]: renames `aside` back to `path`, unless something has that name.
+pub(crate) fn move_back(aside: &Path, path: &Path) -> io::Result<()> {
     let path: PathBuf = path.components().collect();
     rename_new(aside, &path)
 }

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | make an archive from a [`Tree`] | [`Writer`] |
 //! | read all members, in order, from any reader | [`Members`] |
-//! | list members, and read some, by random access | [`Archive`] |
+//! | list members, and read some, by random access | [`Archive`], [`Member`] |
 //! | seal an archive again | [`Again`] |
 //!
 //! ```
@@ -38,6 +38,7 @@
 
 mod again;
 mod entry;
+mod find;
 mod header;
 mod index;
 mod read;
@@ -49,8 +50,9 @@ mod write;
 
 pub use again::Again;
 pub use entry::{Entry, EntryKind, MAX_DEPTH, MAX_PATH};
+pub use find::Member;
 pub use read::{Flat, Members, Target};
-pub use seek::{Archive, Entries, Found, Position};
+pub use seek::{Archive, Entries, Found};
 pub use sparse::{MAX_FRAGMENTS, Map};
 pub use write::{Item, Tree, Writer};
 

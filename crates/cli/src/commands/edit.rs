@@ -25,6 +25,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
 use crate::io::output::{ContentKind, Output};
+use crate::named::Named;
 
 /// The longest text: it is compared as a whole.
 const MAX_LEN: usize = 64 << 20;
@@ -103,7 +104,7 @@ fn unsealed(failure: Failure, directory: NewDirectory) -> Failure {
 /// The content, once its sender was accepted.
 fn content<'o>(
     job: &'o Job<'_>,
-    opening: Opening<Payload<'o>>,
+    opening: Named<Opening<Payload<'o>>>,
     keys: &Mutex<KeyRing<'_>>,
     reader: &mut impl Read,
 ) -> Result<Zeroizing<Vec<u8>>> {

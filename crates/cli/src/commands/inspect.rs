@@ -14,8 +14,9 @@ use super::stored;
 use crate::args::InspectArgs;
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::{About, Failure, Parse, Result};
+use crate::failure::{Failure, Result};
 use crate::io::input;
+use crate::named::{Named, Parse};
 
 /// Bytes in which the kind of a file shows: armor may stand behind as much other text.
 const START_LEN: u64 = 66_000;
@@ -49,9 +50,9 @@ pub(super) fn run(args: &InspectArgs, context: &Context) -> Result<()> {
 }
 
 fn sealed_file(reader: impl Read, input: &Input, context: &Context) -> Result<()> {
-    let reader = Dearmored::detect(BufReader::new(reader)).about(input.name())?;
+    let reader = Named::new(input.name(), BufReader::new(reader)).then(Dearmored::detect)?;
     let armored = reader.is_armored();
-    let sealed = Sealed::read(reader).about(input.name())?;
+    let sealed = reader.then(Sealed::read)?;
     let recipients: Vec<Description> = sealed.descriptions().collect();
     let size = input.regular().map(|metadata| metadata.len());
     let text = || {

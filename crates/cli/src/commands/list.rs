@@ -3,7 +3,6 @@
 use std::io::{BufWriter, Write};
 use std::sync::Mutex;
 
-use data_encoding::BASE64;
 use sealstone::archive::{Entry, EntryKind};
 use sealstone_terminal::clock;
 use sealstone_terminal::text::{columns, json_line, one_line};
@@ -19,28 +18,24 @@ use crate::io::output::standard_output;
 pub(super) fn run(args: &ListArgs, context: &Context) -> Result<()> {
     let keys = Mutex::new(KeyRing::new(&args.access, context)?);
     let mut inside = Inside::open(&args.access, &args.input, &keys, context)?;
-    let name = sealstone_terminal::text::shown(&args.input);
     // A list whose end does not fit is not shown at all.
-    for found in inside.archive.entries().about(&name)? {
-        found.about(&name)?;
-    }
+    inside.each(|_| Ok(()))?;
     let mut lines = BufWriter::new(standard_output()?.lock());
     if context.json() {
         writeln!(lines, "{}", json_line(&summary(&inside))).about(STDOUT)?;
     } else {
-        let begin = format!("{name} is ");
+        let begin = format!("{} is ", inside.archive.name());
         let (sender, below) = inside.sender(columns(&begin));
         context.say(&format!("{begin}{sender}{below}"));
     }
-    for found in inside.archive.entries().about(&name)? {
-        let entry = found.about(&name)?.entry;
+    inside.each(|entry| {
         let line = match (context.json(), args.long) {
-            (true, _) => json_line(&value(&entry)),
-            (false, true) => long(&entry),
-            (false, false) => short(&entry),
+            (true, _) => json_line(&entry.to_json()),
+            (false, true) => long(entry),
+            (false, false) => short(entry),
         };
-        writeln!(lines, "{line}").about(STDOUT)?;
-    }
+        writeln!(lines, "{line}").about(STDOUT)
+    })?;
     lines.flush().about(STDOUT)?;
     drop(lines);
     hold(&keys).countersign();
@@ -90,33 +85,4 @@ fn long(entry: &Entry) -> String {
         entry.size(),
         short(entry)
     )
-}
-
-fn value(entry: &Entry) -> Value {
-    let kind = match entry.kind {
-        EntryKind::Directory => "directory",
-        EntryKind::Link { .. } => "link",
-        EntryKind::File { .. } => "file",
-        EntryKind::Sparse { .. } => "sparse",
-    };
-    let target = match &entry.kind {
-        EntryKind::Link { target } => Some(target),
-        _ => None,
-    };
-    // JSON has no other text than Unicode.
-    let exact = |bytes: &[u8]| {
-        std::str::from_utf8(bytes)
-            .is_err()
-            .then(|| BASE64.encode(bytes))
-    };
-    json!({
-        "path": String::from_utf8_lossy(&entry.path),
-        "path_base64": exact(&entry.path),
-        "kind": kind,
-        "mode": format!("{:04o}", entry.mode),
-        "size": entry.size(),
-        "modified": entry.modified,
-        "target": target.map(|target| String::from_utf8_lossy(target)),
-        "target_base64": target.and_then(|target| exact(target)),
-    })
 }

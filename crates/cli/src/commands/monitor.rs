@@ -11,7 +11,7 @@ use self::report::Report;
 use crate::args::{MonitorCommand, MonitorReportArgs};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
-use crate::monitor::Place;
+use crate::monitor;
 
 /// Runs one of them.
 pub(crate) fn run(command: &MonitorCommand, context: &Context) -> Result<()> {
@@ -23,7 +23,7 @@ pub(crate) fn run(command: &MonitorCommand, context: &Context) -> Result<()> {
 }
 
 fn on(context: &Context) -> Result<()> {
-    let text = match Place::of_user()?.turn_on()? {
+    let text = match monitor::directory()?.turn_on()? {
         true => "the monitor is on: it watches `sign` and `verify` on this machine",
         false => "the monitor was on already",
     };
@@ -31,7 +31,7 @@ fn on(context: &Context) -> Result<()> {
 }
 
 fn off(context: &Context) -> Result<()> {
-    let text = match Place::of_user()?.turn_off()? {
+    let text = match monitor::directory()?.turn_off()? {
         true => "the monitor is off, and what it recorded is removed",
         false => "the monitor was off already",
     };
@@ -39,11 +39,11 @@ fn off(context: &Context) -> Result<()> {
 }
 
 fn report(args: &MonitorReportArgs, context: &Context) -> Result<()> {
-    let place = Place::of_user()?;
-    if !place.is_on() {
+    let directory = monitor::directory()?;
+    if !directory.is_on() {
         return Err(Failure::usage("the monitor is off").hint("turn it on: sealstone monitor on"));
     }
-    let monitor = place.read(context)?;
+    let monitor = monitor::read(&directory, context)?;
     let report = Report::new(&monitor, context)?;
     let Some(path) = &args.html else {
         return context.print(|| report.text(), || report.value());

@@ -26,6 +26,7 @@ use crate::context::{Context, Report};
 use crate::failure::{About, Failure, Result};
 use crate::io::input;
 use crate::io::output::{Closing, ContentKind, Destination, Output};
+use crate::named::Named;
 
 /// The reader of everything after the header.
 pub(super) type Payload<'a> = Box<dyn Read + Send + 'a>;
@@ -145,7 +146,7 @@ impl<'a> Job<'a> {
     /// Releases the content into the pipe, and closes it.
     pub(super) fn release_into_pipe<'o>(
         &'o self,
-        opening: Opening<Payload<'o>>,
+        opening: Named<Opening<Payload<'o>>>,
         keys: &Mutex<KeyRing<'_>>,
     ) -> Result<()> {
         let _closing = Closing::at_the_end(&self.output);
@@ -178,8 +179,7 @@ impl<'a> Job<'a> {
 
     /// Opens the file, and gives the output its name.
     fn run(self, keys: &Mutex<KeyRing<'_>>) -> Result<Report> {
-        let sealed = Sealed::read(self.reader()?).about(self.input.name())?;
-        let opening = hold(keys).unlock(sealed, self.input.name())?;
+        let opening = hold(keys).unlock(self.sealed()?.0)?;
         match (opening.metadata().directory, self.args.as_tar) {
             (true, false) => {
                 let opened = self.unpack(opening, keys)?;
@@ -203,13 +203,16 @@ impl<'a> Job<'a> {
         path.map(|path| path.display().to_string())
     }
 
-    /// Reads binary and armored files, from the present position of the input.
-    fn reader(&self) -> Result<Payload<'_>> {
-        Ok(self.detect()?.0)
+    /// The file as far as its header is read, and whether it is armored.
+    pub(super) fn sealed(&self) -> Result<(Named<Sealed<Payload<'_>>>, bool)> {
+        let (reader, is_armored) = self.detect()?;
+        let sealed = Named::new(self.input.name(), reader).then(Sealed::read)?;
+        Ok((sealed, is_armored))
     }
 
-    /// As [`Job::reader`], and whether the file is armored.
-    pub(super) fn detect(&self) -> Result<(Payload<'_>, bool)> {
+    /// Reads binary and armored files, from the present position of the input. Says whether the file
+    /// is armored.
+    fn detect(&self) -> Result<(Payload<'_>, bool)> {
         let buffered = BufReader::with_capacity(BUFFER_LEN, self.counter.count(&self.input));
         let reader = Dearmored::detect(buffered)?;
         let is_armored = reader.is_armored();
@@ -220,7 +223,7 @@ impl<'a> Job<'a> {
     fn release<'o>(
         &'o self,
         output: &Output,
-        opening: Opening<Payload<'o>>,
+        opening: Named<Opening<Payload<'o>>>,
         keys: &Mutex<KeyRing<'_>>,
     ) -> Result<Opened> {
         let metadata = opening.metadata().clone();
@@ -230,8 +233,7 @@ impl<'a> Job<'a> {
             Some(sender) => self.release_signed(output, opening, sender)?,
             None => {
                 let _progress = self.progress("opening");
-                let opened = opening.open_unsigned(output, self.workers);
-                opened.about(self.input.name())?
+                opening.finish(|opening| opening.open_unsigned(output, self.workers))?
             }
         };
         Ok(Opened {
@@ -246,11 +248,10 @@ impl<'a> Job<'a> {
     /// The sender whose content may be released; `None` if it need not be signed.
     fn admit<'o>(
         &'o self,
-        opening: Opening<Payload<'o>>,
+        opening: Named<Opening<Payload<'o>>>,
         keys: &Mutex<KeyRing<'_>>,
-    ) -> Result<(Opening<Payload<'o>>, Option<KnownSender>)> {
-        let (name, access) = (self.input.name(), &self.args.access);
-        let claimed = opening.sender().clone();
+    ) -> Result<(Named<Opening<Payload<'o>>>, Option<KnownSender>)> {
+        let claimed = opening.with(opening.sender().clone());
         let mut held = Some(opening);
         let verify = |sender: &Contact, is_read_again: bool| {
             let mut opening = held.take().expect("it is put back");
@@ -259,10 +260,9 @@ impl<'a> Job<'a> {
                 return Ok(());
             }
             let _progress = self.progress("verifying");
-            let verified = opening.verify_signed(sender, self.workers);
-            verified.map(drop).about(name)
+            opening.work(|opening| opening.verify_signed(sender, self.workers).map(drop))
         };
-        let admitted = sender::admit(&claimed, name, access, keys, self.context, verify)?;
+        let admitted = sender::admit(&claimed, &self.args.access, keys, self.context, verify)?;
         let opening = held.expect("it is put back");
         Ok((opening, admitted.map(|admitted| admitted.sender)))
     }
@@ -272,7 +272,7 @@ impl<'a> Job<'a> {
     fn release_signed<'o>(
         &'o self,
         output: &Output,
-        mut opening: Opening<Payload<'o>>,
+        mut opening: Named<Opening<Payload<'o>>>,
         sender: &KnownSender,
     ) -> Result<u64> {
         if output.is_stream() {
@@ -280,9 +280,7 @@ impl<'a> Job<'a> {
             sender::record(sender, self.context)?;
         }
         let progress = self.progress("opening");
-        let bytes = opening
-            .open_signed(&sender.contact, output, self.workers)
-            .about(self.input.name())?;
+        let bytes = opening.finish(|it| it.open_signed(&sender.contact, output, self.workers))?;
         drop(progress);
         if !output.is_stream() {
             sender::record(sender, self.context)?;
@@ -294,36 +292,32 @@ impl<'a> Job<'a> {
     /// temporary file, still sealed.
     fn verify<'o>(
         &'o self,
-        opening: Opening<Payload<'o>>,
+        opening: Named<Opening<Payload<'o>>>,
         sender: &Contact,
-    ) -> Result<Opening<Payload<'o>>> {
+    ) -> Result<Named<Opening<Payload<'o>>>> {
         let spooled = RefCell::new(None);
+        let copy = |reader| {
+            let file = spool(reader).about("the copy in the temporary directory")?;
+            *spooled.borrow_mut() = Some(file.try_clone()?);
+            Ok::<Payload<'o>, Failure>(Box::new(self.counter.count(file)))
+        };
         let mut opening = match self.input.regular() {
             Some(_) => opening,
-            None => opening.with_payload(|reader| {
-                let copy = spool(reader).map_err(sealstone::Error::from);
-                let file = copy.about("the copy in the temporary directory")?;
-                *spooled.borrow_mut() = Some(file.try_clone()?);
-                Ok::<Payload<'o>, Failure>(Box::new(self.counter.count(file)))
-            })?,
+            None => opening.then(|opening| opening.with_payload(copy))?,
         };
         let progress = self.progress("verifying");
-        opening
-            .verify_signed(sender, self.workers)
-            .about(self.input.name())?;
+        opening.work(|opening| opening.verify_signed(sender, self.workers))?;
         drop(progress);
         match spooled.into_inner() {
             // Both descriptors share one position.
             Some(mut file) => file.rewind()?,
-            None => opening = self.again(opening)?,
+            None => {
+                self.input.rewind(self.start)?;
+                let reader = self.detect()?.0;
+                opening = opening.then(|opening| opening.restarted(reader))?;
+            }
         }
         Ok(opening)
-    }
-
-    /// Returns to the payload of a regular file.
-    fn again<'o>(&'o self, opening: Opening<Payload<'o>>) -> Result<Opening<Payload<'o>>> {
-        self.input.rewind(self.start)?;
-        Ok(opening.restarted(self.reader()?)?)
     }
 
     fn progress(&self, verb: &'static str) -> Progress {

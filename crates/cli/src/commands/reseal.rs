@@ -17,10 +17,11 @@ use super::seal::{Asked, Content, Plan, Unlocked, recipients};
 use crate::args::{ResealArgs, SealArgs, SealedForm};
 use crate::context::{Context, Report};
 use crate::exit::Exit;
-use crate::failure::{About, Failure, Result};
+use crate::failure::{Failure, Result};
 use crate::identity::load_public;
 use crate::io::output::{ContentKind, Destination, Output};
 use crate::io::{DASH, input};
+use crate::named::Named;
 use crate::trust::{self, Store};
 
 pub(super) fn run(args: &ResealArgs, context: &Context) -> Result<()> {
@@ -66,8 +67,7 @@ pub(super) fn run(args: &ResealArgs, context: &Context) -> Result<()> {
 
 /// The old file, whose content goes into the new one.
 pub(super) struct Old<'o> {
-    name: &'o str,
-    sealed: Sealed<Payload<'o>>,
+    sealed: Named<Sealed<Payload<'o>>>,
     is_armored: bool,
 }
 
@@ -80,16 +80,10 @@ impl<'o> Old<'o> {
         keys: &Mutex<KeyRing<'_>>,
         context: &Context,
     ) -> Result<(Self, Plan<'s>)> {
-        let name = job.input().name();
-        let (old, is_armored) = job.detect()?;
-        let sealed = Sealed::read(old).about(name)?;
+        let (sealed, is_armored) = job.sealed()?;
         let recipients: Vec<_> = sealed.recipients().collect();
-        let kept = kept(&recipients, args, &hold(keys), context).about(name)?;
-        let old = Self {
-            name,
-            sealed,
-            is_armored,
-        };
+        let kept = sealed.look(|_| kept(&recipients, args, &hold(keys), context))?;
+        let old = Self { sealed, is_armored };
         Ok((old, Plan::keeping(seal, kept, context)?))
     }
 
@@ -101,10 +95,10 @@ impl<'o> Old<'o> {
         plan: &'p Plan<'p>,
         keys: &Mutex<KeyRing<'_>>,
         context: &Context,
-    ) -> Result<(Opening<Payload<'o>>, SealedForm, Asked<'p>)> {
+    ) -> Result<(Named<Opening<Payload<'o>>>, SealedForm, Asked<'p>)> {
         let suite = self.sealed.suite();
         let ask = |open: &[Fingerprint]| plan.ask(open, context);
-        let (opening, asked) = hold(keys).unlock_after(self.sealed, self.name, ask)?;
+        let (opening, asked) = hold(keys).unlock_after(self.sealed, ask)?;
         let form = args.form.of(SealedForm {
             suite,
             armor: self.is_armored,
@@ -136,7 +130,7 @@ type Begin<'b> = Box<dyn FnOnce() + 'b>;
 /// passphrase of the sender, and begins after the last derivation for the new file.
 fn release<'o>(
     job: &'o Job<'_>,
-    opening: Opening<Payload<'o>>,
+    opening: Named<Opening<Payload<'o>>>,
     keys: &Mutex<KeyRing<'_>>,
     seal: impl FnOnce(Begin<'_>) -> Result<Receipt>,
 ) -> Result<Receipt> {

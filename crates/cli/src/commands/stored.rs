@@ -7,8 +7,9 @@ use sealstone::package::{MAX_PACKAGE, Package};
 use sealstone_files::{Document, Existing, Tree, directory_of, keep};
 use sealstone_terminal::text::shown;
 
-use crate::failure::{About, Parse, Result};
+use crate::failure::{About, Result};
 use crate::io::{DASH, input};
+use crate::named::Parse;
 
 /// A package that was read, and the file that it came from.
 pub(super) struct Stored {

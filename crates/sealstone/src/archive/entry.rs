@@ -2,6 +2,9 @@
 
 use std::cmp::Ordering;
 
+use data_encoding::BASE64;
+use serde_json::{Value, json};
+
 use crate::{Error, Result};
 
 /// The longest path, in bytes.
@@ -74,6 +77,31 @@ impl Entry {
 
     pub(super) fn is_directory(&self) -> bool {
         self.kind == EntryKind::Directory
+    }
+
+    /// For machines. Paths that are not Unicode text are also there as they are, in base64.
+    pub fn to_json(&self) -> Value {
+        let kind = match self.kind {
+            EntryKind::Directory => "directory",
+            EntryKind::Link { .. } => "link",
+            EntryKind::File { .. } => "file",
+            EntryKind::Sparse { .. } => "sparse",
+        };
+        let target = matches!(self.kind, EntryKind::Link { .. }).then(|| self.target());
+        let exact = |bytes: &[u8]| match std::str::from_utf8(bytes) {
+            Ok(_) => None,
+            Err(_) => Some(BASE64.encode(bytes)),
+        };
+        json!({
+            "path": String::from_utf8_lossy(&self.path),
+            "path_base64": exact(&self.path),
+            "kind": kind,
+            "mode": format!("{:04o}", self.mode),
+            "size": self.size(),
+            "modified": self.modified,
+            "target": target.map(String::from_utf8_lossy),
+            "target_base64": target.and_then(exact),
+        })
     }
 
     /// Checks the rules of the page. [`super::Writer`] checks the same.

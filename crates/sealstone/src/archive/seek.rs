@@ -36,7 +36,7 @@ pub struct Entries<'a, R> {
 
 /// A place in the index, between two members.
 #[derive(Clone, Debug, Default)]
-pub struct Position {
+pub(super) struct Position {
     sequence: Sequence,
     /// Where the next member is.
     at: u64,
@@ -81,10 +81,7 @@ impl<R: Read + Seek> Archive<R> {
 
     /// The members behind a position of this archive. So they can be read in parts, and content in
     /// between.
-    ///
-    /// # Errors
-    /// [`Error::Io`].
-    pub fn entries_behind(&mut self, position: &Position) -> Result<Entries<'_, R>> {
+    pub(super) fn entries_behind(&mut self, position: &Position) -> Result<Entries<'_, R>> {
         let start = self.footer.tar.saturating_add(position.read);
         self.reader.seek(SeekFrom::Start(start))?;
         let left = self.footer.index.saturating_sub(position.read);
@@ -165,7 +162,7 @@ impl<R: Read + Seek> Archive<SealedReader<R>> {
 
 impl<R: Read> Entries<'_, R> {
     /// The position after the members that it has given.
-    pub fn position(&self) -> Position {
+    pub(super) fn position(&self) -> Position {
         self.position.clone()
     }
 

@@ -7,7 +7,7 @@ use std::thread;
 
 use sealstone::archive::Members;
 use sealstone::file::Opening;
-use sealstone_files::{Pipe, Unpack, move_aside, move_back};
+use sealstone_files::{Pipe, Unpack};
 use sealstone_terminal::text::shown;
 
 use super::{BUFFER_LEN, Job, KeyRing, Opened, Payload};
@@ -17,13 +17,14 @@ use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
 use crate::io::exists;
 use crate::io::output::{Closing, ContentKind, Destination, Output};
+use crate::named::Named;
 
 impl Job<'_> {
     /// Unpacks a directory. Of a signed file nothing is unpacked before its signatures have been
     /// verified.
     pub(super) fn unpack<'o>(
         &'o self,
-        opening: Opening<Payload<'o>>,
+        opening: Named<Opening<Payload<'o>>>,
         keys: &Mutex<KeyRing<'_>>,
     ) -> Result<Opened> {
         let Destination::File(target) = &self.destination else {
@@ -38,12 +39,12 @@ impl Job<'_> {
         }
         let (reader, writer) = pipe()?;
         let output = Output::Pipe(Pipe::new(writer));
-        let opened = thread::scope(|scope| {
+        let opened = thread::scope(|scope| -> Result<Opened> {
             let released = scope.spawn(|| {
                 let _closing = Closing::at_the_end(&output);
                 self.release(&output, opening, keys)
             });
-            let filled = fill(&mut new, reader);
+            let filled = fill(&mut new, reader).about(self.input.name());
             let released = released.join();
             let released = released.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             match (released, filled) {
@@ -53,8 +54,7 @@ impl Job<'_> {
                 (Err(reason), _) => Err(reason),
                 (Ok(opened), filled) => filled.map(|()| opened),
             }
-        });
-        let opened = opened.about(self.input.name())?;
+        })?;
         let members = Some(new.count());
         let missing = missing(&new, target);
         finish(new, target, &self.args.write, self.context)?;
@@ -113,34 +113,17 @@ pub(super) fn finish(
 ) -> Result<()> {
     let sync = write.how(ContentKind::Content).sync;
     let new = new.finish(sync).about(target.display())?;
-    let aside = match write.force && target.symlink_metadata().is_ok() {
-        true => Some(move_aside(target).about(target.display())?),
-        false => None,
+    let done = match write.force {
+        true => new.commit_over(target, shown),
+        false => new.commit(target).map(|()| None),
     };
-    let done = new.commit(target).map_err(|e| match e.kind() {
+    let aside = done.map_err(|e| match e.kind() {
         io::ErrorKind::AlreadyExists => exists(target).hint("use another -o"),
         _ => Failure::from(e).about(target.display()),
-    });
-    match (done, aside) {
-        (Ok(()), Some(aside)) => {
-            context.say(&format!(
-                "the replaced file or directory is now {}",
-                shown(&aside)
-            ));
-            Ok(())
-        }
-        (Err(failure), Some(aside)) => Err(moved_back(failure, &aside, target)),
-        (done, None) => done,
+    })?;
+    if let Some(aside) = aside {
+        let aside = shown(&aside);
+        context.say(&format!("the replaced file or directory is now {aside}"));
     }
-}
-
-/// The old directory comes back, unless its place is taken.
-fn moved_back(failure: Failure, aside: &Path, target: &Path) -> Failure {
-    match move_back(aside, target) {
-        Ok(()) => failure,
-        Err(e) => failure.hint(format!(
-            "the replaced file or directory is now {}, and could not be moved back: {e}",
-            shown(aside)
-        )),
-    }
+    Ok(())
 }

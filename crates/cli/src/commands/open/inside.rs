@@ -5,11 +5,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use sealstone::archive::{Archive, Entry, EntryKind, Flat, Found, Position};
+use sealstone::archive::{Archive, Entry, EntryKind, Flat, Member};
 use sealstone::file::{Metadata, Sealed, SealedReader};
 use sealstone::passport::Contact;
 use sealstone::trust::KnownSender;
-use sealstone_files::{Place, SealedFile, Unpack};
+use sealstone_files::{Place, SealedFile};
 use sealstone_terminal::text::{columns, one_line, shown};
 use serde_json::{Value, json};
 
@@ -19,14 +19,14 @@ use super::{KeyRing, hold};
 use crate::args::{AccessArgs, OpenArgs};
 use crate::commands::batch;
 use crate::context::{Context, Report};
-use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
 use crate::io::input;
 use crate::io::output::{ContentKind, Destination, Output};
+use crate::named::Named;
 
 /// A sealed directory whose sender was accepted, read by its index.
 pub(in crate::commands) struct Inside {
-    pub(in crate::commands) archive: Archive<SealedReader<SealedFile>>,
+    pub(in crate::commands) archive: Named<Archive<SealedReader<SealedFile>>>,
     sender: Option<KnownSender>,
 }
 
@@ -35,14 +35,7 @@ struct Wanted {
     /// Without `/` at the end.
     path: Vec<u8>,
     destination: Destination,
-    /// The member of this path, and where those that are in it begin.
-    found: Option<(Found, Position)>,
-    /// Bytes of content, of all that is in it.
-    bytes: u64,
 }
-
-/// Members that are looked up at once. There may be millions.
-const PART: usize = 1024;
 
 /// Opens members, each under its last name or as `-o` says.
 pub(super) fn open(
@@ -51,16 +44,15 @@ pub(super) fn open(
     paths: &[PathBuf],
     context: &Context,
 ) -> Result<()> {
-    let mut wanted = wanted(args, paths)?;
+    let wanted = wanted(args, paths)?;
     let to_stdout = |wanted: &Wanted| wanted.destination.path().is_none();
     let context = &context.beside_content(wanted.iter().any(to_stdout));
     let keys = Mutex::new(KeyRing::new(&args.access, context)?);
     let mut inside = Inside::open(&args.access, file, &keys, context)?;
-    let name = shown(file);
-    inside.find(&mut wanted, &name).about(&name)?;
-    for wanted in &wanted {
-        let opened = inside.open_one(args, wanted, context).about(&name)?;
-        let report = inside.report(&name, wanted, opened);
+    let members = inside.find(&wanted)?;
+    for (wanted, member) in wanted.iter().zip(&members) {
+        let count = inside.open_one(args, wanted, member, context)?;
+        let report = inside.report(wanted, member, count);
         context.result(&report.text, || report.value)?;
     }
     hold(&keys).countersign();
@@ -104,8 +96,6 @@ fn wanted(args: &OpenArgs, paths: &[PathBuf]) -> Result<Vec<Wanted>> {
         Ok(Wanted {
             path: inner.as_os_str().as_bytes().to_vec(),
             destination,
-            found: None,
-            bytes: 0,
         })
     };
     paths.iter().map(one).collect()
@@ -120,21 +110,19 @@ impl Inside {
         context: &Context,
     ) -> Result<Self> {
         let input = input::content(Some(file))?;
-        let name = input.name().to_owned();
-        let sealed = Sealed::read(SealedFile::new(input).about(&name)?).about(&name)?;
-        let opening = hold(keys).unlock(sealed, &name)?;
+        let file = Named::new(input.name(), ()).then(|()| SealedFile::new(input))?;
+        let opening = hold(keys).unlock(file.then(Sealed::read)?)?;
         if !opening.metadata().directory {
             let failure = Failure::usage("it is not a sealed directory");
-            return Err(failure.hint("open it as a whole").about(&name));
+            return Err(failure.hint("open it as a whole").about(opening.name()));
         }
-        let claimed = opening.sender().clone();
-        let mut archive = SealedReader::new_unverified(opening)
-            .and_then(Archive::new)
-            .about(&name)?;
-        let verify = |archive: &mut Archive<_>, sender: &Contact| {
-            Archive::<SealedReader<SealedFile>>::verify_sender(archive, sender).about(&name)
+        let claimed = opening.with(opening.sender().clone());
+        let archive = opening.then(SealedReader::new_unverified)?;
+        let mut archive = archive.then(Archive::new)?;
+        let verify = |archive: &mut Named<Archive<_>>, sender: &Contact| {
+            archive.work(|it: &mut Archive<SealedReader<SealedFile>>| it.verify_sender(sender))
         };
-        let admitted = sender::admit(&claimed, &name, args, keys, context, |sender, _| {
+        let admitted = sender::admit(&claimed, args, keys, context, |sender, _| {
             verify(&mut archive, sender)
         })?;
         if let Some(admitted) = &admitted {
@@ -169,117 +157,98 @@ impl Inside {
             .map_or(Value::Null, KnownSender::to_json)
     }
 
-    /// Finds the members of these paths, and those within them.
-    fn find(&mut self, wanted: &mut [Wanted], name: &str) -> Result<()> {
-        let mut entries = self.archive.entries()?;
-        while let Some(found) = entries.next().transpose()? {
-            for wanted in wanted.iter_mut().filter(|wanted| wanted.has(&found)) {
-                wanted.count(&found.entry);
-                if found.entry.path == wanted.path {
-                    wanted.found = Some((found.clone(), entries.position()));
-                }
-            }
-        }
-        for wanted in wanted.iter() {
-            let path = one_line(&String::from_utf8_lossy(&wanted.path));
-            let Some((found, _)) = &wanted.found else {
-                let failure = Failure::usage(format!("it has no file or directory {path}"));
-                return Err(failure.hint(format!("see: sealstone list {name}")));
-            };
-            if let EntryKind::Link { target } = &found.entry.kind {
-                let target = one_line(&String::from_utf8_lossy(target));
-                let what = format!("{path} is a symbolic link to {target}");
-                return Err(Failure::usage(what)
-                    .hint("open its target, or the directory that has the link"));
-            }
+    /// Gives every member to `each`, in order.
+    pub(in crate::commands) fn each(
+        &mut self,
+        mut each: impl FnMut(&Entry) -> Result<()>,
+    ) -> Result<()> {
+        let name = self.archive.name().to_owned();
+        let entries = self.archive.work(Archive::entries)?;
+        for found in entries {
+            each(&found.about(&name)?.entry)?;
         }
         Ok(())
     }
 
-    /// Opens a file, or a directory with everything in it. Returns the bytes of content, and the
-    /// number of members.
+    /// The members of these paths.
+    fn find(&mut self, wanted: &[Wanted]) -> Result<Vec<Member>> {
+        let paths: Vec<&[u8]> = wanted.iter().map(|wanted| &wanted.path[..]).collect();
+        let members = self.archive.work(|archive| archive.find(&paths))?;
+        let name = self.archive.name();
+        let member = |(member, path): (Option<Member>, &&[u8])| {
+            let path = one_line(&String::from_utf8_lossy(path));
+            let member = member.ok_or_else(|| absent(&path, name))?;
+            match &member.found.entry.kind {
+                EntryKind::Link { target } => Err(link(&path, target)),
+                _ => Ok(member),
+            }
+        };
+        let members = members.into_iter().zip(&paths).map(member);
+        members.collect::<Result<_>>().about(name)
+    }
+
+    /// Opens a file, or a directory with everything in it. Returns the number of members.
     fn open_one(
         &mut self,
         args: &OpenArgs,
         wanted: &Wanted,
+        member: &Member,
         context: &Context,
-    ) -> Result<(u64, u64)> {
-        let bytes = wanted.bytes;
-        let (first, behind) = wanted
-            .found
-            .as_ref()
-            .ok_or(Failure::silent(Exit::Internal))?;
-        if first.entry.kind == EntryKind::Directory {
-            let members = self.open_directory(args, wanted, (first, behind), context)?;
-            return Ok((bytes, members));
+    ) -> Result<u64> {
+        if member.is_directory() {
+            return self.open_directory(args, wanted, member, context);
         }
-        let output = Output::create(
-            &wanted.destination,
-            args.write.how(ContentKind::Content),
-            None,
-        )?;
+        let how = args.write.how(ContentKind::Content);
+        let output = Output::create(&wanted.destination, how, None)?;
+        let found = &member.found;
         match output.new_file() {
             Some(file) => {
                 let mut place = Place::new(file.try_clone()?, output.name());
-                self.archive.content(first, &mut place)?;
+                self.archive.work(|it| it.content(found, &mut place))?;
             }
-            None => self.archive.content(first, &mut Flat::new(&output))?,
+            None => {
+                let mut flat = Flat::new(&output);
+                self.archive.work(|it| it.content(found, &mut flat))?;
+            }
         }
         output.commit()?;
-        Ok((bytes, 1))
+        Ok(1)
     }
 
     fn open_directory(
         &mut self,
         args: &OpenArgs,
         wanted: &Wanted,
-        (first, behind): (&Found, &Position),
+        directory: &Member,
         context: &Context,
     ) -> Result<u64> {
         let Destination::File(target) = &wanted.destination else {
-            return Err(Failure::usage("a directory is wanted").hint("choose -o DIR"));
+            let failure = Failure::usage("a directory is wanted").hint("choose -o DIR");
+            return Err(failure.about(self.archive.name()));
         };
         let mut new = begin(target, &args.write)?;
-        self.archive.check_header(first)?;
-        new.modified(u64::try_from(first.entry.modified).unwrap_or(0));
-        let mut position = behind.clone();
-        loop {
-            let mut entries = self.archive.entries_behind(&position)?;
-            let part: Vec<Found> = entries
-                .by_ref()
-                .take(PART)
-                .collect::<sealstone::Result<_>>()?;
-            position = entries.position();
-            // The members of a directory follow it, without others between them.
-            let within = part.iter().take_while(|found| wanted.has(found)).count();
-            for found in &part[..within] {
-                self.unpack(&mut new, wanted, found)?;
-            }
-            if within < PART {
-                break;
-            }
-        }
+        let found = &directory.found;
+        new.modified(u64::try_from(found.entry.modified).unwrap_or(0));
+        self.archive.work(|archive| {
+            archive.check_header(found)?;
+            archive.for_each_in(directory, |archive, entry, found| {
+                archive.check_header(found)?;
+                new.member(entry, |place| archive.content(found, place))
+            })
+        })?;
         let members = new.count() + 1;
-        let missing = missing(&new, target);
+        let missing = missing(&new, target).about(self.archive.name());
         finish(new, target, &args.write, context)?;
         missing.map(|()| members)
     }
 
-    fn unpack(&mut self, new: &mut Unpack, wanted: &Wanted, found: &Found) -> Result<()> {
-        let entry = Entry {
-            path: found.entry.path[wanted.path.len() + 1..].to_vec(),
-            ..found.entry.clone()
-        };
-        self.archive.check_header(found)?;
-        Ok(new.member(&entry, |place| self.archive.content(found, place))?)
-    }
-
-    fn report(&self, name: &str, wanted: &Wanted, (bytes, members): (u64, u64)) -> Report {
+    fn report(&self, wanted: &Wanted, member: &Member, members: u64) -> Report {
         let target = wanted.destination.path().map(shown);
         let path = String::from_utf8_lossy(&wanted.path);
         let begin = format!(
-            "opened {} of {name} to {} (",
+            "opened {} of {} to {} (",
             one_line(&path),
+            self.archive.name(),
             target.as_deref().unwrap_or("standard output"),
         );
         // Of several paths, each message begins with its path.
@@ -288,7 +257,7 @@ impl Inside {
         let value = json!({
             "path": path,
             "output": target,
-            "content_bytes": bytes,
+            "content_bytes": member.bytes,
             "members": members,
             "signed": self.sender.is_some(),
             "sender": self.sender_json(),
@@ -301,41 +270,13 @@ impl Inside {
     }
 }
 
-impl Wanted {
-    /// Whether this is the member, or is in it.
-    fn has(&self, found: &Found) -> bool {
-        let rest = found.entry.path.strip_prefix(&self.path[..]);
-        rest.is_some_and(|rest| rest.first().is_none_or(|&byte| byte == b'/'))
-    }
-
-    /// Adds content. A sender can claim holes that together have more than 2^64 bytes.
-    fn count(&mut self, entry: &Entry) {
-        self.bytes = self.bytes.saturating_add(entry.size());
-    }
+fn absent(path: &str, name: &str) -> Failure {
+    let failure = Failure::usage(format!("it has no file or directory {path}"));
+    failure.hint(format!("see: sealstone list {name}"))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn claimed_sizes_do_not_overflow() {
-        let size = i64::MAX as u64;
-        let hole = Entry {
-            path: b"hole".to_vec(),
-            kind: EntryKind::Sparse { size, stored: 512 },
-            mode: 0o644,
-            modified: 0,
-        };
-        let mut wanted = Wanted {
-            path: Vec::new(),
-            destination: Destination::Stdout { forced: true },
-            found: None,
-            bytes: 0,
-        };
-        for expected in [size, 2 * size, u64::MAX] {
-            wanted.count(&hole);
-            assert_eq!(wanted.bytes, expected);
-        }
-    }
+fn link(path: &str, target: &[u8]) -> Failure {
+    let target = one_line(&String::from_utf8_lossy(target));
+    let failure = Failure::usage(format!("{path} is a symbolic link to {target}"));
+    failure.hint("open its target, or the directory that has the link")
 }

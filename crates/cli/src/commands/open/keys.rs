@@ -5,10 +5,10 @@ use std::io::Read;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use sealstone::Error;
 use sealstone::file::{FileKey, Fitting, Keys, Opening, RecipientInfo, Sealed};
 use sealstone::passport::{Contact, Fingerprint, Passport};
 use sealstone::trust::Own;
+use sealstone::{Error, Passphrase};
 use sealstone_terminal::progress::Progress;
 use sealstone_terminal::question;
 
@@ -18,6 +18,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
 use crate::identity::{Identity, load_public};
+use crate::named::Named;
 use crate::passphrase::{Answer, Passphrases};
 use crate::paths;
 use crate::trust::{self, Store};
@@ -96,10 +97,9 @@ impl<'a> KeyRing<'a> {
     /// Unlocks the file with the passport that it names, or with every key that may fit.
     pub(in crate::commands) fn unlock<R: Read>(
         &mut self,
-        sealed: Sealed<R>,
-        name: &str,
-    ) -> Result<Opening<R>> {
-        let opened = self.unlock_after(sealed, name, |_| Ok(()));
+        sealed: Named<Sealed<R>>,
+    ) -> Result<Named<Opening<R>>> {
+        let opened = self.unlock_after(sealed, |_| Ok(()));
         question::finish();
         opened.map(|(opening, ())| opening)
     }
@@ -109,43 +109,47 @@ impl<'a> KeyRing<'a> {
     /// caller ends the questions with `question::finish`.
     pub(in crate::commands) fn unlock_after<R: Read, T>(
         &mut self,
-        sealed: Sealed<R>,
-        name: &str,
+        sealed: Named<Sealed<R>>,
         ask: impl FnOnce(&[Fingerprint]) -> Result<T>,
-    ) -> Result<(Opening<R>, T)> {
-        if let Some(key) = self.ask_agent(&sealed).about(name)? {
+    ) -> Result<(Named<Opening<R>>, T)> {
+        if let Some(key) = sealed.look(|sealed| self.ask_agent(sealed))? {
             let asked = ask(&self.names(&[]))?;
-            return Ok((sealed.unlock_with(&key).about(name)?, asked));
+            return Ok((sealed.then(|sealed| sealed.unlock_with(&key))?, asked));
         }
-        let has_passphrase = sealed
-            .recipients()
-            .any(|recipient| recipient.is_passphrase());
-        match self.wanted(&sealed).about(name)? {
+        match sealed.look(|sealed| self.wanted(sealed))? {
             Fitting::Passports(positions) => {
                 let asked = self.unlock_passports(&positions, ask)?;
-                let passports: Vec<&Passport> = self.unlocked.iter().map(|p| &**p).collect();
-                let keys = Keys::new(&passports, &[]);
-                let opening = sealed.unlock(&keys);
-                let opening = opening.map_err(|e| self.explain(e, has_passphrase));
-                Ok((opening.about(name)?, asked))
+                let opening = sealed.then(|sealed| self.unlock_with_passports(sealed))?;
+                Ok((opening, asked))
             }
             Fitting::Passphrase => {
-                let answer = self.passphrases.ask(name, self.context)?;
+                let answer = self.passphrases.ask(sealed.name(), self.context)?;
                 let asked = ask(&self.names(&[]))?;
                 let key = answer.with(self.context, |passphrase| {
-                    let progress = Progress::derivation(self.context.progress());
-                    let report = progress.report();
-                    let passphrases = [passphrase];
-                    let keys = Keys {
-                        limits: self.passphrases.limits,
-                        on_progress: &report,
-                        ..Keys::new(&[], &passphrases)
-                    };
-                    sealed.file_key(&keys).about(name)
+                    sealed.look(|sealed| self.file_key(sealed, passphrase))
                 })?;
-                Ok((sealed.unlock_with(&key).about(name)?, asked))
+                Ok((sealed.then(|sealed| sealed.unlock_with(&key))?, asked))
             }
         }
+    }
+
+    fn unlock_with_passports<R: Read>(&self, sealed: Sealed<R>) -> Result<Opening<R>> {
+        let has_passphrase = sealed.recipients().any(|it| it.is_passphrase());
+        let passports: Vec<&Passport> = self.unlocked.iter().map(|p| &**p).collect();
+        let opening = sealed.unlock(&Keys::new(&passports, &[]));
+        opening.map_err(|e| self.explain(e, has_passphrase))
+    }
+
+    fn file_key<R: Read>(&self, sealed: &Sealed<R>, passphrase: &Passphrase) -> Result<FileKey> {
+        let progress = Progress::derivation(self.context.progress());
+        let report = progress.report();
+        let passphrases = [passphrase];
+        let keys = Keys {
+            limits: self.passphrases.limits,
+            on_progress: &report,
+            ..Keys::new(&[], &passphrases)
+        };
+        Ok(sealed.file_key(&keys)?)
     }
 
     /// The passports that have been unlocked, and those at these positions.

@@ -12,15 +12,15 @@ use super::keys::KeyRing;
 use crate::args::AccessArgs;
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::{About, Failure, Result};
+use crate::failure::{Failure, Result};
+use crate::named::Named;
 use crate::trust;
 
 /// The sender whose content may be released; `None` if the file is not signed, and that is
 /// accepted. `verify` verifies the signatures of a sender if the decision depends on them, and is
 /// told whether the content is read afterwards.
 pub(super) fn admit(
-    sender: &Sender,
-    name: &str,
+    sender: &Named<Sender>,
     args: &AccessArgs,
     keys: &Mutex<KeyRing<'_>>,
     context: &Context,
@@ -29,7 +29,7 @@ pub(super) fn admit(
     let mut verified = false;
     loop {
         // In a statement of its own: the keys must be free again while the file is verified.
-        let verdict = decide(sender, args, &mut hold(keys)).about(name)?;
+        let verdict = sender.look(|sender| decide(sender, args, &mut hold(keys)))?;
         match verdict {
             None => {
                 context.warn("unsigned: anyone could have sealed this");
@@ -41,10 +41,10 @@ pub(super) fn admit(
                 verified = true;
                 hold(keys).confirm(&sender.fingerprint())?;
             }
-            Some(Verdict::Withhold(sender)) => {
-                verify(&sender.contact, false)?;
-                record(&sender, context)?;
-                return Err(withheld(&sender).about(name));
+            Some(Verdict::Withhold(stranger)) => {
+                verify(&stranger.contact, false)?;
+                record(&stranger, context)?;
+                return Err(withheld(&stranger).about(sender.name()));
             }
         }
     }

@@ -12,9 +12,10 @@ use sealstone_files::{
 
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::{About, Failure, Parse, Result};
+use crate::failure::{About, Failure, Result};
 use crate::io::output;
 use crate::io::{DASH, input};
+use crate::named::Parse;
 use sealstone_terminal::text::shown;
 
 /// The longest key or secret of a package, in bytes, and one more than a reader takes.

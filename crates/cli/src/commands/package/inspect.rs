@@ -9,13 +9,14 @@ use sealstone_terminal::text::{one_line, quoted};
 use serde_json::{Value, json};
 
 use crate::context::Context;
-use crate::failure::{About, Result};
+use crate::failure::Result;
+use crate::named::Parse;
 
 /// More files are counted only.
 const SHOWN_FILES: usize = 20;
 
 pub(in crate::commands) fn run(file: &Document, context: &Context) -> Result<()> {
-    let package = Package::decode(file).about(file.name())?;
+    let package = file.parse(Package::decode)?;
     context.print(
         || text(&package, file.len()),
         || value(&package, file.len()),

@@ -9,8 +9,9 @@ use crate::args::{PolicyCommand, PolicyShowArgs};
 use crate::commands::stored::Stored;
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::{About, Failure, Parse, Result};
+use crate::failure::{Failure, Result};
 use crate::io::input;
+use crate::named::Parse;
 
 pub(in crate::commands) fn run(command: PolicyCommand, context: &Context) -> Result<()> {
     match command {
@@ -43,8 +44,9 @@ fn read(path: &Path) -> Result<Json> {
         return file.parse(Json::parse);
     }
     let stored = Stored::read(path)?;
-    let name = stored.file.name();
-    let none = || Failure::new(Exit::Format, "the package has no policy").about(name);
-    let policy = stored.package.policy().ok_or_else(none)?;
-    Json::parse(policy).about(name)
+    stored.file.parse(|_| -> Result<_> {
+        let none = || Failure::new(Exit::Format, "the package has no policy");
+        let policy = stored.package.policy().ok_or_else(none)?;
+        Ok(Json::parse(policy)?)
+    })
 }

@@ -9,8 +9,9 @@ use super::creation::{FirstSlot, label_of_backup, place_or_default};
 use crate::args::RestoreArgs;
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::{Failure, Parse, Result};
+use crate::failure::{Failure, Result};
 use crate::io::input;
+use crate::named::Parse;
 
 /// 24 words are shorter.
 const MAX_LEN: usize = 4096;

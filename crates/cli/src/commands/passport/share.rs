@@ -14,9 +14,10 @@ use super::creation::{FirstSlot, label_of_backup, place_or_default};
 use crate::args::{JoinArgs, SplitArgs};
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::{Failure, Parse, Result};
+use crate::failure::{Failure, Result};
 use crate::identity::{Identity, or_default};
 use crate::io::input;
+use crate::named::Parse;
 use crate::passphrase::Passphrases;
 
 /// 16 shares are shorter.

@@ -10,9 +10,10 @@ use serde_json::json;
 use crate::args::ShowArgs;
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::{Failure, Parse, Result};
+use crate::failure::{Failure, Result};
 use crate::identity::{Identity, or_default};
 use crate::io::input;
+use crate::named::Parse;
 use crate::trust;
 
 pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<()> {

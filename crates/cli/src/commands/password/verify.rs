@@ -11,8 +11,9 @@ use super::{describe, enough, short_of_memory, to_json};
 use crate::args::VerifyArgs;
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::{Failure, Parse, Result};
+use crate::failure::{Failure, Result};
 use crate::io::input;
+use crate::named::Parse;
 use crate::passphrase::Asking;
 
 /// A longer file is rejected: it is not a PHC string.

@@ -10,9 +10,10 @@ use sealstone_terminal::text::{quoted, quoted_short, shown};
 use crate::args::SealArgs;
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::{About, Failure, Parse, Result};
+use crate::failure::{About, Failure, Result};
 use crate::identity::{self, Identity};
 use crate::io::{DASH, input};
+use crate::named::Parse;
 use crate::paths;
 use crate::trust::{self, Store};
 

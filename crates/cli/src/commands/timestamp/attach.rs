@@ -14,6 +14,7 @@ use crate::commands::stored::Stored;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
+use crate::named::Parse;
 
 pub(super) fn run(args: &AttachArgs, context: &Context) -> Result<()> {
     let stored = Stored::read(&args.package)?;
@@ -58,7 +59,7 @@ fn read(path: &Path, data: &[u8]) -> Result<Response> {
         check_answer(&response, &request)?;
         Ok::<_, sealstone::timestamp::Refusal>(response)
     };
-    read(&files::read_response(path)?).about(shown(path))
+    files::read_response(path)?.parse(read)
 }
 
 /// Refuses a timestamp that does not hold together with those before it.

@@ -3,22 +3,21 @@
 use std::path::{Path, PathBuf};
 
 use sealstone::timestamp::{
-    Chain, Digests, Imprint, MAX_LEN, MAX_ROOTS_LEN, Request, Response, Roots, Sha2,
+    Chain, Digests, Imprint, MAX_LEN, MAX_ROOTS_LEN, Request, Response, Roots, RootsError, Sha2,
 };
-use sealstone_files::named;
+use sealstone_files::{Document, named};
 
 use crate::args::{DataArgs, Hex, QueryArgs};
 use crate::exit::Exit;
-use crate::failure::{About, Failure, Parse, Result};
+use crate::failure::{Failure, Result};
 use crate::io::input;
+use crate::named::Parse;
 
 pub(in crate::commands) fn read_roots(path: &Path) -> Result<Roots> {
     let file = input::read(path, "the roots", MAX_ROOTS_LEN)?;
-    Roots::parse(&file).map_err(|error| {
-        Failure::new(Exit::Format, error.to_string())
-            .hint("it takes certificates in PEM or DER; one must be a root")
-            .about(file.name())
-    })
+    let hint = "it takes certificates in PEM or DER; one must be a root";
+    let refused = |error: RootsError| Failure::new(Exit::Format, error.to_string()).hint(hint);
+    file.parse(|bytes| Roots::parse(bytes).map_err(refused))
 }
 
 pub(super) fn read_request(path: &Path) -> Result<Request> {
@@ -27,18 +26,14 @@ pub(super) fn read_request(path: &Path) -> Result<Request> {
 }
 
 /// The bytes of a response, which may be too many or malformed.
-pub(super) fn read_response(path: &Path) -> Result<Vec<u8>> {
+pub(super) fn read_response(path: &Path) -> Result<Document> {
     // One byte more than a response has, so that the check of the length is the verifier's.
-    let file = input::read(path, "the response", MAX_LEN + 1)?;
-    Ok(file.to_vec())
+    Ok(input::read(path, "the response", MAX_LEN + 1)?)
 }
 
 /// Responses that are read to be renewed.
 pub(super) fn read_chain(paths: &[PathBuf]) -> Result<Chain> {
-    let read = |path: &PathBuf| {
-        let bytes = read_response(path)?;
-        Response::parse(&bytes).about(path.display())
-    };
+    let read = |path: &PathBuf| read_response(path)?.parse(Response::parse);
     let responses = paths.iter().map(read).collect::<Result<Vec<_>>>()?;
     Ok(Chain::new(responses)?)
 }

@@ -17,10 +17,11 @@ use super::inspect::{self, Description};
 use crate::args::{DirectoryArgs, EpochFile, ScheduleArgs};
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::{About, Failure, Parse, Result};
+use crate::failure::{About, Failure, Result};
 use crate::identity::{Identity, load_public, or_default};
 use crate::io::input;
 use crate::key_lifecycle;
+use crate::named::Parse;
 use crate::passphrase::Passphrases;
 use crate::trust;
 

@@ -18,8 +18,9 @@ use zeroize::Zeroizing;
 pub(super) use crate::commands::message::{Form, done, write};
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::{Failure, Parse, Result};
+use crate::failure::{Failure, Result};
 use crate::io::input;
+use crate::named::{Named, Parse};
 
 /// The longest file that is read: a request for 65,535 tokens of P-384.
 const MAX_LEN: usize = 4 << 20;
@@ -156,16 +157,17 @@ pub(super) fn read_public(path: &Path) -> Result<IssuerPublicKey> {
 }
 
 /// The challenges of a file, one or more, with the other fields that a header has for each.
-pub(super) fn read_offers(path: &Path) -> Result<Vec<Offer>> {
+pub(super) fn read_offers(path: &Path) -> Result<Named<Vec<Offer>>> {
     let file = read(path, "the challenge")?;
-    file.parse(|bytes| match header_text(bytes) {
+    let offers = file.parse(|bytes| match header_text(bytes) {
         Some(text) => known_offers(text),
         None => Ok(vec![Offer {
             challenge: TokenChallenge::decode(bytes)?,
             token_key: None,
             max_age: None,
         }]),
-    })
+    })?;
+    Ok(Named::new(file.name(), offers))
 }
 
 /// An origin may offer several types, of which some are known here: at least one.

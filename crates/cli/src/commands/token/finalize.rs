@@ -7,7 +7,8 @@ use super::files::Form;
 use super::{files, hex};
 use crate::args::FinalizeArgs;
 use crate::context::Context;
-use crate::failure::{Parse, Result};
+use crate::failure::Result;
+use crate::named::Parse;
 
 pub(super) fn run(args: &FinalizeArgs, context: &Context) -> Result<()> {
     // The response first: in a pipe, the command that makes it writes the state before.

@@ -15,7 +15,8 @@ use super::hex;
 use crate::args::TokenInspectArgs;
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::{Failure, Parse, Result};
+use crate::failure::{Failure, Result};
+use crate::named::Parse;
 
 /// A heading, and names with values.
 pub(super) struct Description {

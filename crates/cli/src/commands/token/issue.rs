@@ -7,7 +7,8 @@ use serde_json::json;
 use super::files::{self, Form};
 use crate::args::IssueArgs;
 use crate::context::Context;
-use crate::failure::{Parse, Result};
+use crate::failure::Result;
+use crate::named::Parse;
 
 pub(super) fn run(args: &IssueArgs, context: &Context) -> Result<()> {
     let keys: Vec<IssuerKey> = args

@@ -1,11 +1,8 @@
 //! `token redeem`
 
-use std::fs::{self, File};
-use std::io::ErrorKind;
 use std::path::Path;
 
-use sealstone_files::{directory_of, make_directory, sync_directory};
-use sealstone_terminal::text::shown;
+use sealstone_files::take_once;
 use sealstone_token::Error;
 use sealstone_token::privacypass::header::Offer;
 use sealstone_token::privacypass::{IssuerKey, IssuerPublicKey, Token};
@@ -16,7 +13,8 @@ use super::hex;
 use crate::args::RedeemArgs;
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::{About, Failure, Parse, Result};
+use crate::failure::{Failure, Result};
+use crate::named::Parse;
 
 pub(super) fn run(args: &RedeemArgs, context: &Context) -> Result<()> {
     let keys: Vec<AnyKey> = args
@@ -81,35 +79,17 @@ fn accept(token: &Token, keys: &[AnyKey], offers: &[Offer]) -> Result<(), Error>
     key.verify(token)
 }
 
-/// Remembers the token, durably, before anybody is told that it is good.
-///
-/// Each token has an empty file with the name of its nullifier, below a directory for its key.
-/// The system makes such a file for one caller only, however many ask at once. If it cannot be
-/// made durable, the file is removed again: nobody was told that the token is good, so it may be
-/// shown once more.
+/// Remembers the token, durably, before anybody is told that it is good: its nullifier, in a
+/// directory for its key.
 fn spend(spent: &Path, token: &Token) -> Result<()> {
-    let directory = spent.join(hex(token.key_id()));
-    make_directory(spent)
-        .and_then(|()| make_directory(&directory))
-        .about(shown(spent))?;
-    let mark = directory.join(hex(&token.nullifier()));
-    let file = match File::create_new(&mark) {
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+    match take_once(spent, &hex(token.key_id()), &hex(&token.nullifier())) {
+        Ok(true) => Ok(()),
+        Ok(false) => {
             let what = "the token was redeemed before";
-            return Err(Failure::new(Exit::Authentication, what));
+            Err(Failure::new(Exit::Authentication, what))
         }
-        made => made.about(shown(&mark))?,
-    };
-    // Directories too that another process made, and may not have synced yet.
-    let directories = [directory.as_path(), spent, &directory_of(spent)];
-    let synced = file
-        .sync_all()
-        .and_then(|()| directories.into_iter().try_for_each(sync_directory));
-    synced.map_err(|error| {
-        // If this fails as well, the token stays spent: lost, and never spent twice.
-        let _ = fs::remove_file(&mark);
-        Failure::from(error)
-            .about(shown(&mark))
-            .hint("the token was not redeemed: it may be shown again")
-    })
+        Err(error) => {
+            Err(Failure::from(error).hint("the token was not redeemed: it may be shown again"))
+        }
+    }
 }

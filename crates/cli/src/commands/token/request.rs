@@ -2,7 +2,6 @@
 
 use sealstone_files::keep;
 use sealstone_terminal::clock;
-use sealstone_terminal::text::shown;
 use sealstone_token::Error;
 use sealstone_token::privacypass::header::Offer;
 use sealstone_token::privacypass::{IssuerPublicKey, Pending, TokenChallenge};
@@ -13,7 +12,7 @@ use super::hex;
 use crate::args::RequestArgs;
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::{About, Failure, Result};
+use crate::failure::{Failure, Result};
 
 pub(super) fn run(args: &RequestArgs, context: &Context) -> Result<()> {
     keep::must_be_new([args.state.as_path()])?;
@@ -54,12 +53,12 @@ fn choose(args: &RequestArgs) -> Result<(IssuerPublicKey, TokenChallenge)> {
     }
     if offers.is_empty() {
         let what = "the challenge is for other hosts than this origin";
-        return Err(Failure::new(Exit::Authentication, what)).about(shown(&args.challenge));
+        return Err(Failure::new(Exit::Authentication, what).about(offers.name()));
     }
     if let Some(path) = &args.key {
         let key = files::read_public(path)?;
         let offer = offers.iter().find(|offer| asks_for(offer, &key));
-        return agreed(key, offer.unwrap_or(&offers[0])).about(shown(&args.challenge));
+        return offers.look(|offers| agreed(key, offer.unwrap_or(&offers[0])));
     }
     if let Some(path) = &args.directory {
         let (directory, now) = (files::read_directory(path)?, clock::now());
@@ -68,7 +67,7 @@ fn choose(args: &RequestArgs) -> Result<(IssuerPublicKey, TokenChallenge)> {
             Some((directory.key(token_type, now)?.clone(), offer.clone()))
         };
         let (key, offer) = offers.iter().find_map(key).ok_or_else(no_listed_key)?;
-        return agreed(key, &offer).about(shown(&args.challenge));
+        return offers.look(|_| agreed(key, &offer));
     }
     let offer = offers.iter().find(|offer| offer.token_key.is_some());
     let (offer, bytes) = offer
