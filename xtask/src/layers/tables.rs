@@ -90,6 +90,7 @@ pub(super) const MODULES: &[(&str, &[&[&str]])] = &[
             &["hardening"],
             &["exit"],
             &["failure"],
+            &["named"],
             &["io"],
             &["paths"],
             &["args"],
