@@ -210,8 +210,8 @@ impl<'a> Job<'a> {
         Ok((sealed, is_armored))
     }
 
-    /// Reads binary and armored files, from the present position of the input. Says whether the file
-    /// is armored.
+    /// Reads binary and armored files, from the present position of the input. Returns whether the
+    /// file is armored, too.
     fn detect(&self) -> Result<(Payload<'_>, bool)> {
         let buffered = BufReader::with_capacity(BUFFER_LEN, self.counter.count(&self.input));
         let reader = Dearmored::detect(buffered)?;
