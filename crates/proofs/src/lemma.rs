@@ -82,7 +82,7 @@ use std::io;
 ///
 /// # Errors
 /// If a solver cannot be run.
-pub fn prove(solvers: &[Solver]) -> io::Result<Vec<Row>> {
+pub fn prove_lemmas(solvers: &[Solver]) -> io::Result<Vec<Row>> {
     let mut rows = Vec::new();
     for lemma in Lemma::ALL {
         let ask =

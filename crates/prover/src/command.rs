@@ -49,7 +49,7 @@ const EXIT_STATUS: &str = "Exit status: 0 if every function of that name is prov
 /// The main function of a program with contracts.
 pub fn main(contracts: Vec<Contract>) -> ExitCode {
     let arguments = Arguments::parse();
-    match prove(&arguments, &contracts) {
+    match prove_functions(&arguments, &contracts) {
         Ok(proof) => {
             print!("{}", proof.text);
             ExitCode::from(u8::from(!proof.holds))
@@ -74,7 +74,7 @@ pub struct Proof {
 ///
 /// # Errors
 /// A message that says why no proof can be tried.
-pub fn prove(arguments: &Arguments, contracts: &[Contract]) -> Result<Proof, String> {
+pub fn prove_functions(arguments: &Arguments, contracts: &[Contract]) -> Result<Proof, String> {
     if contracts.is_empty() {
         let place = arguments.contract.display();
         return Err(format!("{place}: `contracts()` gives no contract"));
@@ -221,7 +221,7 @@ mod tests {
         let mut x = black_box([1]);
         inner::doubled(&mut x);
         assert_eq!(x, [2]);
-        prove(&arguments(function), contracts)
+        prove_functions(&arguments(function), contracts)
     }
 
     #[test]
@@ -279,7 +279,7 @@ mod tests {
             z3: Some("/no/such/program".into()),
             ..arguments("doubled")
         };
-        let error = prove(&with_z3, &[contract()]).unwrap_err();
+        let error = prove_functions(&with_z3, &[contract()]).unwrap_err();
         assert!(
             error.starts_with("/no/such/program does not work as z3"),
             "{error}"

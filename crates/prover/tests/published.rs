@@ -8,7 +8,7 @@ mod contract;
 use clap::Parser;
 use contract::contracts;
 use sealstone_prover::algebra::Numbers;
-use sealstone_prover::command::{Arguments, functions, prove};
+use sealstone_prover::command::{Arguments, functions, prove_functions};
 use sealstone_prover::contract::{Cell, Contract};
 use std::fs;
 use std::hint::black_box;
@@ -32,7 +32,7 @@ fn arguments(program: &Path) -> Arguments {
 
 /// The output of the command.
 fn said(program: &Path, contracts: &[Contract]) -> String {
-    let proof = prove(&arguments(program), contracts).unwrap();
+    let proof = prove_functions(&arguments(program), contracts).unwrap();
     assert_eq!(proof.holds, proof.text.contains(": PROVED\n"));
     proof.text
 }

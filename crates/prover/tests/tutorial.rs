@@ -13,7 +13,7 @@ mod contract;
 use clap::Parser;
 use contract::contracts;
 use program::sip_round;
-use sealstone_prover::command::{Arguments, prove};
+use sealstone_prover::command::{Arguments, prove_functions};
 use sealstone_prover::contract::{Access, Contract};
 use sealstone_prover::formula;
 use std::fs;
@@ -32,7 +32,7 @@ fn said(name: &str, kernel: Kernel, contracts: &[Contract]) -> String {
     black_box(kernel)(&mut black_box([0, 1, 2, 3]));
     let own = std::env::current_exe().unwrap();
     let arguments = ["machine-proof", own.to_str().unwrap(), name, "contract.rs"];
-    let proof = prove(&Arguments::parse_from(arguments), contracts).unwrap();
+    let proof = prove_functions(&Arguments::parse_from(arguments), contracts).unwrap();
     assert_eq!(proof.holds, proof.text.contains(": PROVED\n"));
     proof.text
 }
@@ -246,10 +246,12 @@ fn the_command_compiles_a_contract_and_proves_it() {
     assert!(output.stdout.is_empty());
 }
 
-/// Runs what the text shows behind `$ `, and returns its status, its output and its messages.
+/// Runs what the text shows behind `$ `, and returns its status, its output and its messages. A
+/// change of the folder behind it is the caller's.
 fn typed(place: &Path, line: &str) -> (Option<i32>, String, String) {
     assert!(TEXT.contains(&format!("$ {line}\n")) || TEXT.contains(&format!("\n{line}\n")));
-    let mut words = line.split(' ');
+    let (command, _) = line.split_once(" && cd ").unwrap_or((line, ""));
+    let mut words = command.split(' ');
     let name = match words.next() {
         Some("machine-proof") => env!("CARGO_BIN_EXE_machine-proof"),
         Some(name) => name,
@@ -261,6 +263,62 @@ fn typed(place: &Path, line: &str) -> (Option<i32>, String, String) {
     let output = command.args(words).current_dir(place).output().unwrap();
     let [text, error] = [output.stdout, output.stderr].map(|it| String::from_utf8(it).unwrap());
     (output.status.code(), text, error)
+}
+
+/// Types this line. It must succeed, and print what the text shows behind it, if it shows
+/// something.
+#[track_caller]
+fn succeeds(place: &Path, line: &str) {
+    let (status, text, error) = typed(place, line);
+    assert_eq!(status, Some(0), "{line}: {text}{error}");
+    let shown = TEXT
+        .split_once(&format!("$ {line}\n"))
+        .map_or("", |(_, shown)| shown);
+    let shown = shown
+        .lines()
+        .take_while(|line| !line.starts_with(['$', '`']));
+    let shown: Vec<&str> = shown.collect();
+    assert!(
+        shown.is_empty() || is_shown(&shown.join("\n"), text.trim_end()),
+        "{text}"
+    );
+}
+
+/// Whether a text is one that the tutorial shows. An ellipsis stands for any text on one line.
+fn is_shown(shown: &str, text: &str) -> bool {
+    let (shown, text): (Vec<&str>, Vec<&str>) = (shown.lines().collect(), text.lines().collect());
+    let is_line = |(shown, line): (&&str, &&str)| {
+        let (begin, rest) = shown.split_once('…').unwrap_or((shown, ""));
+        let Some(mut left) = line.strip_prefix(begin) else {
+            return false;
+        };
+        for part in rest.split('…') {
+            let Some((_, behind)) = left.split_once(part) else {
+                return false;
+            };
+            left = behind;
+        }
+        left.is_empty() || shown.ends_with('…')
+    };
+    shown.len() == text.len() && shown.iter().zip(&text).all(is_line)
+}
+
+#[test]
+fn another_output_than_the_text_shows_is_noticed() {
+    let shown = "loops::encrypt: PROVED\n  … instructions executed, …";
+    let details = "\n  40 instructions executed, 8 bytes of stack";
+    let proved = format!("loops::encrypt: PROVED{details}");
+    assert!(is_shown(shown, &proved));
+    for other in [
+        "loops::encrypt: PROVED",
+        &format!("loops::encrypt: PROVED, or not{details}"),
+        &format!("loops::encrypt: UNPROVED{details}"),
+        &format!("encrypt: PROVED{details}"),
+        &format!("{proved}{details}"),
+        "loops::encrypt: PROVED\n  40 instructions, 8 bytes of stack",
+    ] {
+        assert!(!is_shown(shown, other), "{other}");
+    }
 }
 
 /// The text's program with one of its pieces of code before a line.
@@ -323,6 +381,74 @@ fn a_reader_who_follows_the_text_succeeds() {
         .replace("\"v\", 4", "\"v\", 3")
         .replace(right, formula);
     proof(program, &short, 1, "bytes outside of its memory, +");
+}
+
+const LOOPS: [&str; 2] = [
+    include_str!("../examples/loops/main.rs"),
+    include_str!("../examples/loops/contract.rs"),
+];
+const PUBLISHED: [&str; 2] = [
+    include_str!("../examples/published/main.rs"),
+    include_str!("../examples/published/contract.rs"),
+];
+
+/// A reader's crate with program and contract of an example: where it is. The lines are those that
+/// begin it. All crates here share one compiled prover, which takes minutes.
+fn example(above: &Path, name: &str, begin: &[&str], [program, contract]: [&str; 2]) -> PathBuf {
+    let place = above.join(name);
+    succeeds(above, begin[0]);
+    begin[1..].iter().for_each(|line| succeeds(&place, line));
+    fs::write(place.join("src/main.rs"), program).unwrap();
+    fs::write(place.join("contract.rs"), contract).unwrap();
+    let built = above.join("machine-proof");
+    fs::create_dir_all(&built).unwrap();
+    fs::create_dir_all(place.join("target")).unwrap();
+    std::os::unix::fs::symlink(built, place.join("target/machine-proof")).unwrap();
+    place
+}
+
+/// Sections 7 and 8: each line as it is shown, and what it prints. Then the bug of section 7, and
+/// the assumption of section 8.
+#[test]
+#[ignore = "compiles the prover again, which takes minutes, and fetches a crate"]
+fn a_reader_of_the_last_sections_succeeds() {
+    let above = tempfile::tempdir().unwrap();
+    let refused = |place: &Path, line: &str| {
+        let (status, text, error) = typed(place, line);
+        assert_eq!(status, Some(1), "{text}{error}");
+        text
+    };
+    let build = "cargo build --release";
+
+    let begin = ["cargo new loops && cd loops"];
+    let place = example(above.path(), "loops", &begin, LOOPS);
+    let line = "machine-proof target/release/loops encrypt contract.rs";
+    succeeds(&place, build);
+    succeeds(&place, line);
+    let late = LOOPS[0]
+        .replace("(*v, data);", "(*v, data);\n    let mut count = 0_u64;")
+        .replace(
+            "*word ^= v[0];",
+            "count += 1; *word ^= v[0] ^ (count >> 2);",
+        );
+    assert_ne!(late, LOOPS[0]);
+    fs::write(place.join("src/main.rs"), late).unwrap();
+    succeeds(&place, build);
+    let text = refused(&place, line);
+    assert_said(&text, "by induction on the turns of its loop");
+    assert!(text.starts_with("loops::encrypt: UNPROVED: "), "{text}");
+
+    let begin = ["cargo new b3 && cd b3", "cargo add blake3"];
+    let place = example(above.path(), "b3", &begin, PUBLISHED);
+    let line = "machine-proof --cpu x86-64-v3 target/release/b3 blake3_compress_in_place_sse41 \
+                contract.rs";
+    succeeds(&place, build);
+    succeeds(&place, line);
+    let any = PUBLISHED[1].replace("Cell::Small(8)", "Cell::Input");
+    assert_ne!(any, PUBLISHED[1]);
+    fs::write(place.join("contract.rs"), any).unwrap();
+    let text = refused(&place, line);
+    assert!(text.contains(": REFUTED: "), "{text}");
 }
 
 /// The texts that a source gives to the functions that end a proof or an attempt, and its constant

@@ -29,7 +29,7 @@ pub(super) fn all(
             let place = directory.join(way.name());
             let built = build(root, &place, way, options);
             built.inspect_err(|_| while take().is_some() {})?;
-            prove(&prover, &place, way)?;
+            prove_program(&prover, &place, way)?;
         }
         Ok(())
     };
@@ -72,7 +72,7 @@ fn build(root: &Path, place: &Path, way: Way, options: &[&str]) -> Result<(), St
 
 /// Writes the results to a file, or none if the prover could not read the program. The prover's
 /// table is not needed if all is proved. The file has the missing proofs.
-fn prove(prover: &Path, place: &Path, way: Way) -> Result<(), String> {
+fn prove_program(prover: &Path, place: &Path, way: Way) -> Result<(), String> {
     let proofs = place.join("proofs.json");
     if proofs.exists() {
         std::fs::remove_file(&proofs).map_err(|e| format!("{}: {e}", proofs.display()))?;

@@ -2,7 +2,7 @@
 //! unless all are proved.
 #![forbid(unsafe_code)]
 
-use sealstone_proofs::lemma::{holds, prove, solvers, table};
+use sealstone_proofs::lemma::{holds, prove_lemmas, solvers, table};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -13,7 +13,7 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    match prove(&solvers) {
+    match prove_lemmas(&solvers) {
         Ok(rows) => {
             print!("{}", table(&rows));
             if holds(&rows) {
