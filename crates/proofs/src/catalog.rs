@@ -9,7 +9,7 @@ pub use drivers::DRIVERS;
 pub use obligations::{
     Group, Need, OBLIGATIONS, OTHERS_OBLIGATIONS, Obligation, OthersNeed, OthersObligation,
 };
-pub use others::others;
+pub use others::{Code, FAMILIES, Family, UNPROVED, Unproved, others};
 
 use crate::spec::{argon2, blake2b, chacha20, sha256};
 use Access::{Read, Write};

@@ -31,7 +31,9 @@
 //! finds second copies of proved functions and other code of ours that looks like a kernel.
 //!
 //! The command also relies on code of others. A separate table ([`catalog::others`]) has the
-//! verdicts on this code, and on functions of some crates as published.
+//! verdicts on this code, and on functions of some crates as published. A list
+//! ([`catalog::UNPROVED`]) has the functions of the same work that are not proved. The command
+//! fails if a program has others.
 //!
 //! [`digest`] ties a proof to bytes: the command compares its own functions with the proved ones.
 //! If a library has the same machine code as the command, the command's proof also holds for the

@@ -18,8 +18,8 @@ use std::process::ExitCode;
 /// The exit status is 0 if every kernel is proved, in machine code and in source, no code that
 /// looks like one was left out, and every instruction's model agrees with this CPU; 1 if not; 2 if
 /// a program cannot be read; 3 if all is proved, but the models could not be compared with this
-/// CPU. Others' code that the program relies on is tried too; findings there do not change the exit
-/// status.
+/// CPU. Others' code that the program relies on is tried too. Verdicts there do not change the exit
+/// status, but a function of the same work that has neither a proof nor a reason does.
 #[derive(Parser)]
 struct Arguments {
     /// The program to prove: an ELF file with its symbols. [default: sealstone beside this program]
@@ -73,7 +73,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, String> {
     let z3 = solvers.as_ref().map(|[z3, _]| z3);
     let report = machine_code(arguments, z3)?;
     let rows = (!arguments.alone).then(|| source::prove_claims(&arguments.only));
-    let lemmas = solvers.map(|solvers| lemma::prove(&solvers));
+    let lemmas = solvers.map(|solvers| lemma::prove_lemmas(&solvers));
     let lemmas = lemmas.transpose().map_err(|error| error.to_string())?;
     let judgement = judge(arguments, &report, rows.as_deref(), lemmas.as_deref());
     let usage = Usage::so_far()?;

@@ -1,17 +1,19 @@
 //! All proofs of a run, as text and as JSON.
 
 mod proving;
+mod unproved;
 
 pub use proving::prove_kernels;
 
 use crate::catalog::{
-    Kernel, OBLIGATIONS, OTHERS_OBLIGATIONS, Obligation, OthersObligation, kernels, others,
+    FAMILIES, Kernel, OBLIGATIONS, OTHERS_OBLIGATIONS, Obligation, OthersObligation, UNPROVED,
+    Unproved, kernels, others,
 };
 use crate::coverage::{Coverage, Function};
 use crate::digest::Digest;
 use crate::same_code::Trace;
 use iced_x86::Instruction;
-use proving::{Proved, Starts, left_out, prove, prove_kernel};
+use proving::{Proved, Starts, left_out, prove_in, prove_kernel};
 use sealstone_prover::cosim::{self, Comparison};
 use sealstone_prover::features::Features;
 use sealstone_prover::image::{Image, Symbol};
@@ -29,6 +31,8 @@ pub struct Report {
     pub rows: Vec<Row>,
     /// A row for each function of others that the first program relies on. They need not be proved.
     pub others: Vec<Row>,
+    /// Differences between the list of unproved functions of others and the programs.
+    pub unlisted: Vec<String>,
     /// The findings on libraries of the same crates.
     pub libraries: Vec<Report>,
     /// The kernels that a library does not have, with their instruction sets.
@@ -212,7 +216,8 @@ fn line(cells: [&str; 9]) -> String {
 impl Report {
     /// Tries the functions of others that a program relies on. They do not count as kernels. A
     /// function that the first program does not contain comes from the other programs. A second
-    /// function of the same name is a row without a proof.
+    /// function of the same name is a row without a proof. If all are tried, the functions without
+    /// a row are compared with the list of them.
     /// The solver searches refuting inputs that samples do not show.
     pub fn prove_others(&mut self, images: &[Image], only: &str, solver: Option<&Solver>) {
         // Rows of a family are consecutive. After the last row of a family, its formulas are
@@ -234,6 +239,9 @@ impl Report {
             self.others.push(row);
         }
         self.others.extend(left_out(images, &proved.starts));
+        if only.is_empty() {
+            self.unlisted = unproved::compare(images, &self.others, FAMILIES, UNPROVED);
+        }
     }
 
     /// Proves the kernels of the command in a library of the same crates. The library must have at
@@ -249,7 +257,7 @@ impl Report {
         let shipped = kernels().into_iter().filter(|kernel| kernel.shipped);
         let images = [image];
         let known = command.map(|command| (command, &self.rows[..]));
-        let (mut report, starts) = prove(shipped.collect(), &images, only, solver, known);
+        let (mut report, starts) = prove_in(shipped.collect(), &images, only, solver, known);
         report.leave_out_absent(&images[0], &starts);
         self.instructions.append(&mut report.instructions);
         if only.is_empty() || !report.rows.is_empty() {
@@ -292,9 +300,11 @@ impl Report {
             && self.libraries.iter().all(Self::is_proof)
     }
 
-    /// Whether all code that needs a row has one, in the libraries too.
+    /// Whether all code that needs a row has one, in the libraries too, and the list of others' code
+    /// without a proof is right.
     pub fn is_complete(&self) -> bool {
-        self.coverage.as_ref().is_none_or(Coverage::is_complete)
+        self.unlisted.is_empty()
+            && self.coverage.as_ref().is_none_or(Coverage::is_complete)
             && self.libraries.iter().all(Self::is_complete)
     }
 
@@ -354,6 +364,9 @@ impl Report {
             text += "\nothers' code that we rely on\n";
             text += &table_of(&self.others);
         }
+        for finding in &self.unlisted {
+            let _ = writeln!(text, "NOT LISTED {finding}");
+        }
         text
     }
 
@@ -395,6 +408,8 @@ impl Report {
             "models": models,
             "kernels": rows(&self.rows),
             "others": rows(&self.others),
+            "unproved_of_others": UNPROVED.iter().map(Unproved::json).collect::<Vec<_>>(),
+            "unlisted": self.unlisted,
             "libraries": self.libraries.iter().map(Self::library_json).collect::<Vec<_>>(),
             "coverage": coverage,
             "compiler": self.compiler,

@@ -55,6 +55,20 @@ pub(super) fn others(proofs: &Value) -> Result<String, String> {
     Ok(rows.join("\n") + "\n")
 }
 
+/// A row for each kind of others' code that is not proved, with the reason.
+pub(super) fn unproved(proofs: &Value) -> Result<String, String> {
+    let list = list(&proofs["unproved_of_others"]);
+    if list.is_empty() {
+        return Err("the proofs do not say which code of others is not proved".into());
+    }
+    let mut rows = vec![line(&["function", "verdict", "why"]), "|---|---|---|".into()];
+    rows.extend(list.iter().map(|row| {
+        let [function, verdict, why] = ["function", "verdict", "why"].map(|name| text(&row[name]));
+        line(&[&function.replace('*', "\\*"), verdict, why])
+    }));
+    Ok(rows.join("\n") + "\n")
+}
+
 fn other(row: &Value) -> String {
     let shown = format!("equals {}", text(&row["specification"]));
     let (verdict, reason) = (text(&row["verdict"]), text(&row["reason"]));

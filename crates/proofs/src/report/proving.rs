@@ -21,14 +21,14 @@ type Met = BTreeMap<Vec<u8>, Instruction>;
 /// Proves every kernel whose name contains `only`: in the first image if it is shipped, else in the
 /// first image that has it. The solver searches refuting inputs that samples do not show.
 pub fn prove_kernels(images: &[Image], only: &str, solver: Option<&Solver>) -> Report {
-    prove(kernels(), images, only, solver, None).0
+    prove_in(kernels(), images, only, solver, None).0
 }
 
 /// A program in which kernels were proved, and its rows.
 pub(super) type Known<'a> = (&'a Image, &'a [Row]);
 
 /// The report on these kernels, and the start addresses of the proved functions.
-pub(super) fn prove(
+pub(super) fn prove_in(
     kernels: Vec<Kernel>,
     images: &[Image],
     only: &str,
