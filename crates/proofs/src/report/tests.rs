@@ -5,6 +5,7 @@ use super::*;
 use crate::catalog::Set;
 use crate::coverage::{self, Executed};
 use iced_x86::{Decoder, DecoderOptions, Mnemonic};
+use sealstone_prover::algebra::Algebra;
 use sealstone_prover::contract::{Access, Contract};
 use sealstone_prover::formula;
 use sealstone_prover::prove::Session;
@@ -162,6 +163,72 @@ fn a_row_has_the_figures_of_the_function_that_was_proved() {
     assert_eq!(row.verdict, Verdict::Proved);
     assert_eq!((row.depth, row.steps), (8, 4), "the return address alone");
     assert_eq!(row.residue, Residue::default());
+}
+
+/// A program has a proved kernel, and a second copy of it under a name that no row has, with the
+/// same bytes or with a bug. Every row stays PROVED. The program is refused for the copy.
+#[test]
+fn a_copy_is_refused_although_every_row_is_proved() {
+    let (ours, copied) = ("sealstone_x::kernel", "memchr");
+    let rows = |image: &Image, function| {
+        let images = std::slice::from_ref(image);
+        prove_in(vec![rotating(function)], images, "", None, None).0
+    };
+    let image = Image::of_code(ours, &rotations([7; 40]));
+    let alone = rows(&image, ours);
+    assert!(alone.is_proof() && alone.is_complete(), "{}", alone.table());
+    let mut wrong = [7; 40];
+    wrong[10..13].fill(9);
+    for (turns, is_right) in [([7; 40], true), (wrong, false)] {
+        let mut image = image.clone();
+        image.add_function(copied, &rotations(turns));
+        assert_eq!(rows(&image, copied).is_proof(), is_right, "with a row");
+        let report = rows(&image, ours);
+        assert_eq!(report.rows.len(), 1);
+        assert_eq!(report.rows[0].verdict, Verdict::Proved);
+        assert!(report.is_proof() && !report.is_complete());
+        let findings = report.coverage.unwrap().findings;
+        let what = format!("has the instructions of {ours}, and no row proves it");
+        assert!(
+            findings.len() == 1 && findings[0].starts_with(copied) && findings[0].ends_with(&what),
+            "{findings:?}"
+        );
+    }
+}
+
+/// Doubles a word and rotates it, by each of these numbers of bits in turn.
+fn rotations(turns: [u32; 40]) -> Vec<u8> {
+    use iced_x86::code_asm::{CodeAssembler, qword_ptr, rax, rdi};
+    let mut code = CodeAssembler::new(64).unwrap();
+    code.mov(rax, qword_ptr(rdi)).unwrap();
+    for turn in turns {
+        code.add(rax, rax).unwrap();
+        code.rol(rax, turn).unwrap();
+    }
+    code.mov(qword_ptr(rdi), rax).unwrap();
+    code.ret().unwrap();
+    code.assemble(0).unwrap()
+}
+
+/// The row of a function that does so by seven bits each time.
+fn rotating(function: &'static str) -> Kernel {
+    let contract = Contract::new(formula!(|a, contents| {
+        let mut word = contents[0][0].clone();
+        for _ in 0..40 {
+            let double = Algebra::<64>::add(a, &word, &word);
+            word = Algebra::<64>::rotate_left(a, &double, 7);
+        }
+        vec![vec![word]]
+    }));
+    Kernel {
+        name: "rotations",
+        set: Set::Baseline,
+        function,
+        shows: "",
+        shipped: true,
+        family: "",
+        contracts: vec![contract.buffer("x", 1, 8, Access::Write).addresses(["x"])],
+    }
 }
 
 /// A library must have a kernel, and its kernels are proved.

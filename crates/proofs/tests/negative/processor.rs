@@ -1,6 +1,9 @@
 //! Instructions that the row's instruction set lacks: the code would crash on other processors.
+//!
+//! Each code is first PROVED in a row of a set that has its instructions: what it computes is right.
+//! Then the same code is refused in a row of another set, for the instruction alone.
 
-use super::{assert_refuted, identity_on};
+use super::{assert_refuted, identity_on, kernel, own_image, prove, symbol};
 use iced_x86::code_asm::{CodeAssembler, eax, edi, qword_ptr, rax, rdi, rsi, xmm0, xmm16};
 use sealstone_proofs::catalog::Set;
 use sealstone_prover::verdict::Verdict;
@@ -18,8 +21,19 @@ fn an_evex_instruction_in_a_row_called_avx2() {
         code.mov(qword_ptr(rsi), rax).unwrap();
         code.ret().unwrap();
     };
-    assert_refuted(&on(Set::Avx2, with_xmm16), "needs AVX512VL");
     assert_eq!(on(Set::Avx512, with_xmm16), Verdict::Proved);
+    assert_refuted(&on(Set::Avx2, with_xmm16), "needs AVX512VL");
+}
+
+/// A shipped kernel as compiled for AVX-512. Code that dispatches to it where only AVX2 is detected
+/// has the contract of the row called AVX2, and these bytes.
+#[test]
+fn a_kernel_of_avx512_in_a_row_called_avx2() {
+    let (image, kernel) = (own_image(), kernel("BLAKE2b F", Set::Avx512));
+    let symbol = symbol(&image, &kernel);
+    let tried = |set| prove(&image, &symbol, &kernel.contracts[0], set).verdict;
+    assert_eq!(tried(Set::Avx512), Verdict::Proved);
+    assert_refuted(&tried(Set::Avx2), "needs AVX512");
 }
 
 #[test]
@@ -29,8 +43,8 @@ fn a_vex_instruction_in_a_row_of_the_baseline() {
         code.vmovq(qword_ptr(rsi), xmm0).unwrap();
         code.ret().unwrap();
     };
-    assert_refuted(&on(Set::Baseline, through_xmm0), "needs AVX");
     assert_eq!(on(Set::Avx2, through_xmm0), Verdict::Proved);
+    assert_refuted(&on(Set::Baseline, through_xmm0), "needs AVX");
 }
 
 /// AVX2 does not imply BMI2, although most processors have both.
@@ -42,5 +56,6 @@ fn a_neighbour_of_the_instruction_set() {
         code.mov(qword_ptr(rsi), rax).unwrap();
         code.ret().unwrap();
     };
+    assert_eq!(on(Set::Avx2Bmi2, with_rorx), Verdict::Proved);
     assert_refuted(&on(Set::Avx2, with_rorx), "needs BMI2");
 }
