@@ -300,8 +300,8 @@ impl Report {
             && self.libraries.iter().all(Self::is_proof)
     }
 
-    /// Whether all code that needs a row has one, in the libraries too, and the list of others' code
-    /// without a proof is right.
+    /// Whether all code that needs a row has one, in the libraries too, and the list of others'
+    /// unproved code is right.
     pub fn is_complete(&self) -> bool {
         self.unlisted.is_empty()
             && self.coverage.as_ref().is_none_or(Coverage::is_complete)

@@ -1,7 +1,7 @@
 //! Instructions that the row's instruction set lacks: the code would crash on other processors.
 //!
-//! Each code is first PROVED in a row of a set that has its instructions: what it computes is right.
-//! Then the same code is refused in a row of another set, for the instruction alone.
+//! Each code is first PROVED in a row of a set that has its instructions: its output is right. Then
+//! the same code is refused in a row of another set, for the instruction alone.
 
 use super::{assert_refuted, identity_on, kernel, own_image, prove, symbol};
 use iced_x86::code_asm::{CodeAssembler, eax, edi, qword_ptr, rax, rdi, rsi, xmm0, xmm16};
