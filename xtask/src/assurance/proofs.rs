@@ -61,7 +61,10 @@ pub(super) fn unproved(proofs: &Value) -> Result<String, String> {
     if list.is_empty() {
         return Err("the proofs do not say which code of others is not proved".into());
     }
-    let mut rows = vec![line(&["function", "verdict", "why"]), "|---|---|---|".into()];
+    let mut rows = vec![
+        line(&["function", "verdict", "why"]),
+        "|---|---|---|".into(),
+    ];
     rows.extend(list.iter().map(|row| {
         let [function, verdict, why] = ["function", "verdict", "why"].map(|name| text(&row[name]));
         line(&[&function.replace('*', "\\*"), verdict, why])
