@@ -210,16 +210,19 @@ fn rotations(turns: [u32; 40]) -> Vec<u8> {
     code.assemble(0).unwrap()
 }
 
+fn rotated<A: Algebra<64>>(a: &mut A, word: &A::Word) -> A::Word {
+    (0..40).fold(word.clone(), |word, _| {
+        let double = a.add(&word, &word);
+        a.rotate_left(&double, 7)
+    })
+}
+
 /// The row of a function that does so by seven bits each time.
 fn rotating(function: &'static str) -> Kernel {
-    let contract = Contract::new(formula!(|a, contents| {
-        let mut word = contents[0][0].clone();
-        for _ in 0..40 {
-            let double = Algebra::<64>::add(a, &word, &word);
-            word = Algebra::<64>::rotate_left(a, &double, 7);
-        }
-        vec![vec![word]]
-    }));
+    let contract = Contract::new(formula!(|a, contents| vec![vec![rotated(
+        a,
+        &contents[0][0]
+    )]]));
     Kernel {
         name: "rotations",
         set: Set::Baseline,
