@@ -173,13 +173,25 @@ class Jobs(unittest.TestCase):
         self.assertIn("fuzz: 2 targets, no crash", done.stdout)
 
     def test_ci_runs_the_steps_and_tells_their_times(self):
-        steps = ["lint", "test", "test-services", "test-platforms", "test-constant-time", "prove"]
+        steps = ["lint", "test", "prove", "test-services", "test-constant-time", "test-platforms"]
         self.write("Makefile", f"{' '.join(steps)}:\n\t@echo did $@\n")
         done = self.run_here(".ci/run")
         self.assertEqual(done.returncode, 0, done.stderr)
         lines = done.stdout.splitlines()
         self.assertEqual([line for line in lines if line.startswith("did ")], [f"did {step}" for step in steps])
-        self.assertRegex("\n".join(lines[-len(steps) - 1 :]), "ci: all steps passed\n" + "\n".join(rf"ci: make {step}: \d+ s" for step in steps))
+        times = "\n".join(rf"ci: make {step}: \d+ s" for step in steps)
+        self.assertRegex("\n".join(lines[-len(steps) - 1 :]), f"ci: every step that was run has passed\n{times}")
+
+    def test_ci_says_which_steps_it_had_no_time_for(self):
+        steps = ["test", "prove", "test-services", "test-constant-time", "test-platforms"]
+        self.write("Makefile", f"lint:\n\tsleep 3\n{' '.join(steps)}:\n\t@echo did $@\n")
+        # Bash begins to count there. After three seconds of `make lint` no time is left.
+        done = self.run_here(".ci/run", SECONDS="3478")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("did test-services", done.stdout)
+        for step in ["test-constant-time", "test-platforms"]:
+            self.assertNotIn(f"did {step}", done.stdout)
+            self.assertRegex(done.stdout, rf"ci: make {step}: NOT RUN, because it may take \d+ s, and -?\d+ s are left\n")
 
     def test_ci_fails_with_a_failing_step(self):
         self.write("Makefile", "lint:\n\tfalse\ntest:\n\t@echo did $@\n")
