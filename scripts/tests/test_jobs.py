@@ -183,13 +183,13 @@ class Jobs(unittest.TestCase):
         self.assertRegex("\n".join(lines[-len(steps) - 1 :]), f"ci: every step that was run has passed\n{times}")
 
     def test_ci_says_which_steps_it_had_no_time_for(self):
-        steps = ["test", "prove", "test-services", "test-constant-time", "test-platforms"]
+        steps = ["test", "prove"]
         self.write("Makefile", f"lint:\n\tsleep 3\n{' '.join(steps)}:\n\t@echo did $@\n")
         # Bash begins to count there. After three seconds of `make lint` no time is left.
         done = self.run_here(".ci/run", SECONDS="3478")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("did test-services", done.stdout)
-        for step in ["test-constant-time", "test-platforms"]:
+        self.assertIn("did prove", done.stdout)
+        for step in ["test-services", "test-constant-time", "test-platforms"]:
             self.assertNotIn(f"did {step}", done.stdout)
             self.assertRegex(done.stdout, rf"ci: make {step}: NOT RUN, because it may take \d+ s, and -?\d+ s are left\n")
 
