@@ -1,4 +1,4 @@
-//! What comes from a file, bound to the file's name: errors begin with it.
+//! A value that was read from a file keeps the file's name. Its errors begin with the name.
 
 use std::ops::{Deref, DerefMut};
 
@@ -30,7 +30,7 @@ impl<T> Named<T> {
         Named::new(&self.name, value)
     }
 
-    /// What becomes of the value.
+    /// Turns the value into another one of the same file.
     pub(crate) fn then<U, E: Into<Failure>>(
         self,
         next: impl FnOnce(T) -> Result<U, E>,

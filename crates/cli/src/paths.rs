@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
 
-/// What was found in the user's data directory.
+/// Fails if the system tells no home directory, in which the data of this user are.
 pub(crate) fn found<T>(path: Option<T>) -> Result<T> {
     path.ok_or_else(|| {
         Failure::new(Exit::Io, "there is no home directory").hint("set HOME or XDG_DATA_HOME")

@@ -21,8 +21,8 @@
 //! | make a directory durably, or a directory entry | [`make_directory`], [`sync_directory`] |
 //! | keep other processes out of a file | [`lock`] |
 //! | keep a trust store in a directory | [`TrustDirectory`] |
-//! | keep the state of the monitor of signing in a directory | [`MonitorDirectory`] |
-//! | let each of many names be taken once | [`take_once`] |
+//! | store the monitor of signing | [`MonitorDirectory`] |
+//! | take each name only once | [`take_once`] |
 //! | read the files of a package below a directory | [`Tree`] |
 //! | ask the agent of this user, or be it | [`AgentSocket`], [`AgentListener`] |
 //! | make an archive of a directory, and unpack one | [`Walk`], [`Unpack`] |

@@ -1,4 +1,4 @@
-//! The state of the monitor of signing in a directory.
+//! A directory stores the state of the monitor (`spec/monitor.md`).
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read};

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
-use std::path::Path;
+use std::path::{Component, Path};
 
 use crate::keep::Result;
 use crate::output::{OutputError, Refusal};
@@ -15,10 +15,15 @@ use crate::{directory_of, make_directory, sync_directory};
 /// told, so that the name can still be taken.
 ///
 /// # Errors
-/// The system's error. The name was not taken.
+/// The system's error; [`ErrorKind::InvalidInput`] if `group` or `name` is not the plain name of a
+/// file. The name was not taken.
 pub fn take_once(directory: &Path, group: &str, name: &str) -> Result<bool> {
-    let group = directory.join(group);
     let failed = |path: &Path, e: io::Error| OutputError::new(path, Refusal::Io(e));
+    // A name that leads elsewhere could be taken a second time.
+    if ![group, name].into_iter().all(is_plain) {
+        return Err(failed(directory, ErrorKind::InvalidInput.into()));
+    }
+    let group = directory.join(group);
     make_directory(directory)
         .and_then(|()| make_directory(&group))
         .map_err(|e| failed(directory, e))?;
@@ -39,6 +44,12 @@ pub fn take_once(directory: &Path, group: &str, name: &str) -> Result<bool> {
     })
 }
 
+fn is_plain(name: &str) -> bool {
+    let mut parts = Path::new(name).components();
+    let first = parts.next();
+    matches!(first, Some(Component::Normal(part)) if part == name) && parts.next().is_none()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -50,6 +61,21 @@ mod tests {
         let take = |group, name| take_once(&directory, group, name).unwrap();
         assert!(take("a", "1") && take("a", "2") && take("b", "1"));
         assert!(!take("a", "1") && !take("b", "1"));
+    }
+
+    #[test]
+    fn a_name_that_leads_elsewhere_is_refused() {
+        let parent = tempfile::tempdir().unwrap();
+        for name in ["", ".", "..", "../a", "a/b", "/a", "a/", "./a"] {
+            for (group, name) in [("a", name), (name, "a")] {
+                let refused = take_once(parent.path(), group, name).unwrap_err();
+                let Refusal::Io(reason) = refused.reason else {
+                    panic!("{group} {name}: {refused:?}");
+                };
+                assert_eq!(reason.kind(), ErrorKind::InvalidInput, "{group} {name}");
+            }
+        }
+        assert_eq!(parent.path().read_dir().unwrap().count(), 0);
     }
 
     #[test]
