@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use sealstone::passport::{MAX_LEN, PublicPassport, SecretPassport, Unlocked};
 use sealstone::{KdfLimits, Kind, Passphrase};
-use sealstone_files::{Document, public_half, tagged};
+use sealstone_files::{Document, PassportFiles, public_half};
 use sealstone_terminal::progress::Progress;
 use sealstone_terminal::text::shown;
 
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::failure::{Failure, Result};
+use crate::failure::{About, Failure, Result};
 use crate::io::input;
 use crate::named::Parse;
 use crate::passphrase::{Answer, Passphrases};
@@ -98,25 +98,15 @@ impl Identity {
     /// The public half: next to it, or under the name with its fingerprint after an interrupted
     /// rotation.
     pub(crate) fn public(&self) -> Result<PublicPassport> {
-        let fingerprint = self.locked.fingerprint();
-        let path = public_half(&self.path);
-        let is_it = |public: &PublicPassport| public.contact().fingerprint() == fingerprint;
-        let beside = load_public(&path);
-        if let Ok(public) = &beside
-            && is_it(public)
-        {
-            return beside;
-        }
-        let tagged = load_public(&tagged(&path, &fingerprint.short()));
-        tagged.ok().filter(is_it).map_or_else(
-            || {
-                beside.and_then(|_| {
-                    let what = format!("not the public half of {}", self.name());
-                    Err(Failure::new(Exit::Authentication, what).about(path.display()))
-                })
-            },
-            Ok,
-        )
+        let files = PassportFiles::at(&self.path);
+        let public = files.read_public(&self.locked.fingerprint());
+        let another = || {
+            let what = format!("not the public half of {}", self.name());
+            Failure::new(Exit::Authentication, what)
+        };
+        let public = public.map_err(Failure::from);
+        let public = public.and_then(|public| public.ok_or_else(another));
+        public.about(files.public.display())
     }
 }
 

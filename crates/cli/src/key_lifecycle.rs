@@ -54,7 +54,7 @@ pub(crate) fn successor(lifecycle: &KeyLifecycle) -> String {
 
 /// The failure, and the advice.
 pub(crate) fn explain(refusal: &Refusal, key: &Fingerprint) -> Failure {
-    let named = trust::in_command(key);
+    let named = key.half();
     let set = |option: &str| format!("to change that:\n  sealstone keys set {named} {option}");
     let (what, hint) = match refusal {
         Refusal::Stage(_) => (

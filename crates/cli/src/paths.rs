@@ -1,6 +1,8 @@
 //! Default paths.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use sealstone::passport::Fingerprint;
 
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
@@ -19,8 +21,15 @@ pub(crate) fn existing_default_passport() -> Option<PathBuf> {
 
 /// The paths of former default passports.
 pub(crate) fn former_default_passports() -> Vec<PathBuf> {
+    in_data_directory(sealstone_files::former_default_passports)
+}
+
+/// The passports that were the default one and were replaced.
+pub(crate) fn replaced_passports() -> Vec<Fingerprint> {
+    in_data_directory(sealstone_files::replaced_passports)
+}
+
+fn in_data_directory<T>(list: impl FnOnce(&Path) -> Vec<T>) -> Vec<T> {
     let directory = sealstone_files::data_directory();
-    directory.map_or_else(Vec::new, |directory| {
-        sealstone_files::former_default_passports(&directory)
-    })
+    directory.map_or_else(Vec::new, |directory| list(&directory))
 }

@@ -134,15 +134,6 @@ pub(crate) fn quoted_name_of(label: &str, fingerprint: &Fingerprint) -> String {
     }
 }
 
-/// A passport in a command that a message names: the first 32 digits, which fit into a line. Nobody
-/// can find another passport that begins with them.
-pub(crate) fn in_command(fingerprint: &Fingerprint) -> String {
-    const GROUPS: usize = 8;
-    let text = fingerprint.to_string();
-    let groups: Vec<&str> = text.split('-').take(GROUPS).collect();
-    groups.join("-")
-}
-
 /// Refuses a date of a revocation or a compromise that lies in the future.
 pub(crate) fn must_be_past(since: Option<u64>) -> Result<()> {
     match since.is_some_and(|since| since > clock::now()) {

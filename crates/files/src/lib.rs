@@ -16,7 +16,8 @@
 //! | read a sealed file at any position | [`SealedFile`] |
 //! | find the default passport and the trust store of the user | [`default_passport`], [`trust_directory`] |
 //! | find the files of a passport | [`public_half`], [`tagged`], [`former_default_passports`] |
-//! | write the files of a passport, and replace them | [`PassportFiles`] |
+//! | write the files of a passport, replace them, find its public half | [`PassportFiles`] |
+//! | know which default passports of the user were replaced | [`replaced_passports`] |
 //! | keep a secret text off the disk | [`directory_in_memory`] |
 //! | make a directory durably, or a directory entry | [`make_directory`], [`sync_directory`] |
 //! | keep other processes out of a file | [`lock`] |
@@ -82,7 +83,7 @@ pub use names::{DEFAULT_PASSPORT, former_default_passports, public_half, tagged,
 pub use once::take_once;
 pub use output::{NewFile, OutputError, Pipe, Refusal, Target};
 pub use parallel::{in_order, worker_threads};
-pub use passport::{PassportError, PassportFiles, can_be_exchanged};
+pub use passport::{PassportError, PassportFiles, can_be_exchanged, replaced_passports};
 pub use place::{PlacedFile, holds};
 pub use sealed::SealedFile;
 pub use standard::Standard;

@@ -10,10 +10,12 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use rustix::process::geteuid;
-use sealstone::passport::{Fingerprint, MAX_LEN, PublicPassport};
+use sealstone::Error;
+use sealstone::passport::{Fingerprint, MAX_LEN, PublicPassport, SecretPassport};
 
 use crate::keep::{self, PRIVATE, PUBLIC};
-use crate::{Input, OutputError, WRITABLE_BY_OTHERS, holds, public_half, tagged};
+use crate::{DEFAULT_PASSPORT, Document, Input, OutputError, WRITABLE_BY_OTHERS};
+use crate::{former_default_passports, holds, public_half, tagged};
 
 /// The files of a passport.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,12 +60,42 @@ pub fn can_be_exchanged(path: &Path) -> io::Result<bool> {
     Ok(!is_own || metadata.mode() & WRITABLE_BY_OTHERS != 0)
 }
 
+/// The passports that were the default one of the user with this directory, and were replaced by
+/// another one. An interrupted rotation leaves a copy of the default passport, which does not
+/// count. A file that is no passport is passed over.
+pub fn replaced_passports(directory: &Path) -> Vec<Fingerprint> {
+    let name = |path: &PathBuf| Some(read_secret(path).ok()?.fingerprint());
+    let current = name(&directory.join(DEFAULT_PASSPORT));
+    let former = former_default_passports(directory);
+    let replaced = former.iter().filter_map(name);
+    replaced.filter(|found| Some(*found) != current).collect()
+}
+
 impl PassportFiles {
     /// At `path` and next to it.
     pub fn at(path: &Path) -> Self {
         Self {
             secret: path.to_owned(),
             public: public_half(path),
+        }
+    }
+
+    /// Reads the public half of the passport with this fingerprint: next to the secret half, or
+    /// under the name with the fingerprint that an interrupted rotation leaves. `None` if the one
+    /// next to the secret half is of another passport.
+    ///
+    /// # Errors
+    /// Those of the file next to the secret half.
+    pub fn read_public(&self, fingerprint: &Fingerprint) -> Result<Option<PublicPassport>, Error> {
+        let is_it = |public: &PublicPassport| public.contact().fingerprint() == *fingerprint;
+        let beside = read_public(&self.public);
+        if beside.as_ref().is_ok_and(is_it) {
+            return beside.map(Some);
+        }
+        let left = read_public(&tagged(&self.public, &fingerprint.short()));
+        match left.ok().filter(is_it) {
+            Some(public) => Ok(Some(public)),
+            None => beside.map(|_| None),
         }
     }
 
@@ -137,15 +169,22 @@ impl PassportFiles {
     /// Whether each file is missing, or holds this passport.
     fn takes(&self, secret: &[u8], fingerprint: &Fingerprint) -> bool {
         let has_secret = || holds(&self.secret, secret).unwrap_or(false);
-        let has_public = || is_public_half(&self.public, fingerprint);
+        let is_it = |public: PublicPassport| public.contact().fingerprint() == *fingerprint;
+        let has_public = || read_public(&self.public).is_ok_and(is_it);
         (!self.secret.exists() || has_secret()) && (!self.public.exists() || has_public())
     }
 }
 
-fn is_public_half(path: &Path, fingerprint: &Fingerprint) -> bool {
-    let read = File::open(path).and_then(|file| Input::new(file, "")?.document(MAX_LEN));
-    let public = read.map(|document| PublicPassport::from_armor(&document));
-    matches!(public, Ok(Ok(public)) if public.contact().fingerprint() == *fingerprint)
+fn read_public(path: &Path) -> Result<PublicPassport, Error> {
+    PublicPassport::from_armor(&document(path)?)
+}
+
+fn read_secret(path: &Path) -> Result<SecretPassport, Error> {
+    SecretPassport::from_armor(&document(path)?)
+}
+
+fn document(path: &Path) -> io::Result<Document> {
+    Input::new(File::open(path)?, path.display().to_string())?.document(MAX_LEN)
 }
 
 impl fmt::Display for PassportError {
@@ -164,8 +203,9 @@ impl std::error::Error for PassportError {}
 mod tests {
     use super::*;
     use crate::Refusal;
-    use sealstone::passport::Passport;
-    use std::fs::{create_dir, read, write};
+    use sealstone::passport::{NewSlot, Passport, SlotKey};
+    use sealstone::{KdfParams, NO_PROGRESS, Passphrase};
+    use std::fs::{create_dir, read, remove_file, write};
 
     fn passport() -> (Fingerprint, String) {
         let passport = Passport::generate("Alice", 1).unwrap();
@@ -228,5 +268,59 @@ mod tests {
                 .secret
                 .ends_with(format!("default.{}-3.passport", alice.short()))
         );
+    }
+
+    #[test]
+    fn a_public_half_is_beside_its_secret_half_or_under_the_name_with_its_fingerprint() {
+        let directory = tempfile::tempdir().unwrap();
+        let files = PassportFiles::at(&directory.path().join("default.passport"));
+        let ((alice, public), (_, another)) = (passport(), passport());
+        let found = || files.read_public(&alice).map(|public| public.is_some());
+        let missing = found().unwrap_err();
+        assert!(matches!(missing, Error::Io(e) if e.kind() == io::ErrorKind::NotFound));
+        write(&files.public, &another).unwrap();
+        assert!(!found().unwrap());
+        let left = tagged(&files.public, &alice.short());
+        write(&left, &another).unwrap();
+        assert!(!found().unwrap());
+        write(&left, &public).unwrap();
+        assert!(found().unwrap());
+        remove_file(&files.public).unwrap();
+        assert!(found().unwrap());
+        write(&left, "nothing").unwrap();
+        write(&files.public, &public).unwrap();
+        assert!(found().unwrap());
+    }
+
+    #[test]
+    fn the_default_passport_was_not_replaced_by_a_copy_of_itself() {
+        let directory = tempfile::tempdir().unwrap();
+        let replaced = || replaced_passports(directory.path());
+        let put = |name: &str| {
+            let passport = Passport::generate("Alice", 1).unwrap();
+            write(directory.path().join(name), secret(&passport)).unwrap();
+            passport.fingerprint()
+        };
+        let first = put("default.a.passport");
+        write(directory.path().join("default.b.passport"), "nothing").unwrap();
+        assert_eq!(replaced(), [first]);
+        put(DEFAULT_PASSPORT);
+        assert_eq!(replaced(), [first]);
+        let copy = directory.path().join("default.c.passport");
+        std::fs::copy(directory.path().join(DEFAULT_PASSPORT), copy).unwrap();
+        assert_eq!(replaced(), [first]);
+        put(DEFAULT_PASSPORT);
+        assert_eq!(replaced().len(), 2);
+    }
+
+    fn secret(passport: &Passport) -> String {
+        let slot = NewSlot {
+            key: SlotKey::Passphrase(&Passphrase::new(b"a passphrase").unwrap()),
+            name: "",
+            created: 1,
+            params: KdfParams::new(7168, 5, 1).unwrap(),
+            on_progress: NO_PROGRESS,
+        };
+        SecretPassport::new(passport, &slot).unwrap().to_armor()
     }
 }

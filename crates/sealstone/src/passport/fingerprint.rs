@@ -21,6 +21,7 @@ use crate::{Error, Result};
 /// let fingerprint: Fingerprint = shown.parse()?;
 /// assert_eq!(fingerprint.to_string(), shown);
 /// assert_eq!(fingerprint.brief(), "0123-4567-89ab-cdef");
+/// assert_eq!(fingerprint.half(), "0123-4567-89ab-cdef-0123-4567-89ab-cdef");
 /// # Ok::<(), sealstone::Error>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
@@ -29,6 +30,8 @@ pub struct Fingerprint(#[cbor(n(0), with = "minicbor::bytes")] [u8; 32]);
 
 /// Characters of 16 digits in groups of 4.
 const BRIEF_LEN: usize = 19;
+/// Characters of 32 digits in groups of 4.
+const HALF_LEN: usize = 39;
 const DOMAIN: &[u8] = b"sealstone.fingerprint.v1\0";
 
 impl Fingerprint {
@@ -61,6 +64,12 @@ impl Fingerprint {
     /// The first 16 digits in groups of 4, for messages that also name the passport by its label.
     pub fn brief(&self) -> String {
         self.to_string()[..BRIEF_LEN].to_owned()
+    }
+
+    /// The first 32 digits in groups of 4, for commands that a message tells people to type. Nobody
+    /// can find another passport that begins with them.
+    pub fn half(&self) -> String {
+        self.to_string()[..HALF_LEN].to_owned()
     }
 
     /// All digits without dashes.

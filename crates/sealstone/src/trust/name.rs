@@ -59,6 +59,16 @@ impl Name {
 }
 
 impl<S: Storage> TrustStore<S> {
+    /// The only approved record that `name` can mean. Strangers choose their own labels, so records
+    /// that are not approved never make a name ambiguous here.
+    #[must_use]
+    pub fn find_approved(&self, name: &str) -> Option<Record<'_>> {
+        let is_approved = |record: &Record<'_>| record.status() == Status::Approved;
+        let mut approved = self.find_all(name).into_iter().filter(is_approved);
+        let only = approved.next()?;
+        approved.next().is_none().then_some(only)
+    }
+
     /// Other approved passports of the same label; case does not count. Nobody should take one for
     /// the other.
     pub fn namesakes(&self, label: &str, fingerprint: &Fingerprint) -> Vec<Record<'_>> {
@@ -116,5 +126,22 @@ mod tests {
         assert_eq!(namesakes.len(), 1);
         assert_eq!(namesakes[0].fingerprint(), twin);
         assert!(store.namesakes("", &alice).is_empty());
+    }
+
+    #[test]
+    fn an_approved_passport_is_found_among_strangers_of_its_label() {
+        let mut store = TrustStore::open(Memory::default()).unwrap();
+        let [alice, stranger, twin] = [1, 2, 3].map(|number| Fingerprint::from_bytes([number; 32]));
+        let change = Change::default();
+        let mut put = |fingerprint, status| {
+            store.set_status(fingerprint, status, &change).unwrap();
+            store.relabel(fingerprint, "Alice", &change).unwrap();
+            let found = store.find_approved("Alice");
+            found.map(|record| record.fingerprint())
+        };
+        assert_eq!(put(&stranger, Status::Denied), None);
+        assert_eq!(put(&alice, Status::Approved), Some(alice));
+        assert_eq!(put(&twin, Status::Approved), None);
+        assert_eq!(put(&alice, Status::Revoked), Some(twin));
     }
 }

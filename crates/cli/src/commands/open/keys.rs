@@ -39,7 +39,7 @@ pub(in crate::commands) struct KeyRing<'a> {
     from: Option<PathBuf>,
     expected: Option<Contact>,
     store: Option<Arc<Store>>,
-    former: OnceCell<Vec<Fingerprint>>,
+    replaced: OnceCell<Vec<Fingerprint>>,
     /// Passports whose passphrase was not given, by position: it is asked for once.
     refused: Vec<usize>,
     context: &'a Context,
@@ -88,7 +88,7 @@ impl<'a> KeyRing<'a> {
             from: args.from.clone(),
             expected: None,
             store: None,
-            former: OnceCell::new(),
+            replaced: OnceCell::new(),
             refused: Vec::new(),
             context,
         })
@@ -204,9 +204,9 @@ impl<'a> KeyRing<'a> {
 
     /// Whether the passport of this fingerprint was the default one and was replaced by another
     /// one.
-    pub(super) fn is_former(&self, fingerprint: &Fingerprint) -> bool {
-        let former = self.former.get_or_init(former);
-        former.contains(fingerprint)
+    pub(super) fn is_replaced(&self, fingerprint: &Fingerprint) -> bool {
+        let replaced = self.replaced.get_or_init(paths::replaced_passports);
+        replaced.contains(fingerprint)
     }
 
     /// The sender that `--from` names.
@@ -400,14 +400,4 @@ impl<'a> KeyRing<'a> {
         )
         .hint(hint)
     }
-}
-
-/// The passports that were the default one and were replaced. An interrupted rotation leaves a copy
-/// of a passport that was not replaced.
-fn former() -> Vec<Fingerprint> {
-    let load = |path: &PathBuf| Some(Identity::load(path).ok()?.locked.fingerprint());
-    let current = paths::existing_default_passport().as_ref().and_then(load);
-    let paths = paths::former_default_passports();
-    let former = paths.iter().filter_map(load);
-    former.filter(|found| Some(*found) != current).collect()
 }

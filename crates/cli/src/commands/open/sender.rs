@@ -86,7 +86,7 @@ fn claim(sender: &Sender, fingerprint: Fingerprint, keys: &mut KeyRing<'_>) -> R
         fingerprint,
         keys: carried.or_else(|| keys.public_half(&fingerprint)),
         own,
-        former: keys.is_former(&fingerprint),
+        former: keys.is_replaced(&fingerprint),
     })
 }
 
@@ -118,7 +118,7 @@ fn refused(refused: Refused, fingerprint: &Fingerprint) -> Failure {
             let hint = format!(
                 "sender{}\nsee: sealstone trust show {}",
                 trust::quoted_name_of(&label, fingerprint),
-                trust::in_command(fingerprint)
+                fingerprint.half()
             );
             Failure::new(Exit::Denied, what).hint(hint)
         }
@@ -155,7 +155,7 @@ pub(super) fn record(sender: &KnownSender, context: &Context) -> Result<()> {
 /// Why the content is not released.
 fn withheld(sender: &KnownSender) -> Failure {
     let fingerprint = sender.contact.fingerprint();
-    let named = trust::in_command(&fingerprint);
+    let named = fingerprint.half();
     if sender.ground == Ground::Replaced {
         return Failure::new(
             Exit::Pending,

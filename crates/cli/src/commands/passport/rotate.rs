@@ -107,7 +107,7 @@ impl Rotation {
              it\n  {standing} should run:\n  sealstone trust revoke {}",
             shown(&place.public),
             shown(kept),
-            trust::in_command(&fingerprint)
+            fingerprint.half()
         ));
         if is_reused(args) {
             context.warn(

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use sealstone::passport::{Contact, Fingerprint, Listed, PublicPassport};
-use sealstone::trust::{Record, Status};
+use sealstone::trust::Status;
 use sealstone_files::{can_be_exchanged, directory_of};
 use sealstone_terminal::text::{quoted, quoted_short, shown};
 
@@ -178,28 +178,19 @@ pub(in crate::commands) fn list(path: &Path) -> Result<Vec<Contact>> {
     })
 }
 
-/// The keys of an approved record. Strangers choose their own labels, so an approved record
-/// precedes all others of the name.
+/// The keys of an approved record.
 fn approved(store: &Store, name: &str) -> Result<Contact> {
-    let is_approved = |record: &Record<'_>| record.status() == Status::Approved;
-    let found = store.find_all(name);
-    let record = match found
-        .iter()
-        .filter(|record| is_approved(record))
-        .collect::<Vec<_>>()[..]
-    {
-        [only] => *only,
-        _ => trust::find(store, name)?,
-    };
+    let approved = store.find_approved(name);
+    let record = approved.map_or_else(|| trust::find(store, name), Ok)?;
     if record.status().is_barred() {
         return Err(barred(name, &record.fingerprint(), record.status()));
     }
-    if !is_approved(&record) {
+    if record.status() != Status::Approved {
         let fingerprint = record.fingerprint();
         let hint = format!(
             "fingerprint {fingerprint}\ncompare it with its owner, then:\n  \
              sealstone trust approve {}",
-            trust::in_command(&fingerprint)
+            fingerprint.half()
         );
         return Err(
             Failure::new(Exit::Pending, format!("{} is not approved", quoted(name))).hint(hint),
@@ -218,10 +209,7 @@ fn barred(name: &str, fingerprint: &Fingerprint, status: Status) -> Failure {
         Exit::Denied,
         format!("{} is {status} in your trust store", quoted_short(name)),
     )
-    .hint(format!(
-        "see: sealstone trust show {}",
-        trust::in_command(fingerprint)
-    ))
+    .hint(format!("see: sealstone trust show {}", fingerprint.half()))
 }
 
 /// The owner of the default passport: its public half, which must have the fingerprint that is

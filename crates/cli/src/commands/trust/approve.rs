@@ -136,7 +136,7 @@ fn check_succession(
     if status == Status::Approved {
         context.say(&format!(
             "  if you no longer trust the old one:\n  sealstone trust revoke {}",
-            trust::in_command(&predecessor)
+            predecessor.half()
         ));
     }
     Ok(Some(predecessor))
