@@ -32,6 +32,7 @@ mod same;
 
 use iced_x86::{Code, Decoder, DecoderOptions, Instruction, OpKind, Register};
 use sealstone_proofs::catalog::{Kernel, kernels, others};
+use sealstone_prover::contract::Contract;
 use sealstone_prover::image::{Image, Symbol};
 use sealstone_prover::prove::{Finding, Session};
 use sealstone_prover::term::Random;
@@ -43,8 +44,11 @@ use std::hint::black_box;
 struct Proved {
     kernel: Kernel,
     symbol: Symbol,
-    /// Its instructions in all contracts, and the largest number that a run executes.
+    /// Its instructions in all contracts.
     instructions: Vec<Instruction>,
+    /// For each contract, the addresses of the instructions that it executes, in their order.
+    executed: Vec<Vec<u64>>,
+    /// The largest number of instructions that a run executes.
     steps: u64,
 }
 
@@ -86,24 +90,58 @@ fn own_image() -> Image {
     Image::load(&std::env::current_exe().unwrap()).unwrap()
 }
 
-/// The verdict under all contracts, the executed instructions, the length of the longest run, and
-/// whether this CPU ran it too.
-fn prove(session: &mut Session, image: &Image, kernel: &Kernel, symbol: &Symbol) -> Findings {
-    let (mut instructions, mut steps, mut ran) = (BTreeMap::new(), 0, true);
-    for contract in &kernel.contracts {
-        let finding: Finding = session.prove(image, symbol, contract, &kernel.set.processor());
-        instructions.extend(finding.instructions);
-        steps = finding.steps.max(steps);
-        // A native run cannot cover any number of elements.
-        ran &= finding.ran_natively || contract.is_by_induction();
-        if !finding.verdict.is_proof() {
-            return (finding.verdict, instructions, steps, ran);
-        }
-    }
-    (Verdict::Proved, instructions, steps, ran)
+/// The findings about a function under several contracts.
+struct Findings {
+    /// Proved, or the first other verdict.
+    verdict: Verdict,
+    instructions: BTreeMap<u64, Instruction>,
+    /// For each contract, the addresses of its instructions.
+    executed: Vec<Vec<u64>>,
+    /// The length of the longest run.
+    steps: u64,
+    /// Whether this CPU ran the function, too.
+    ran: bool,
 }
 
-type Findings = (Verdict, BTreeMap<u64, Instruction>, u64, bool);
+fn prove<'c>(
+    session: &mut Session,
+    image: &Image,
+    (kernel, symbol): (&Kernel, &Symbol),
+    contracts: impl IntoIterator<Item = &'c Contract>,
+) -> Findings {
+    let mut found = Findings {
+        verdict: Verdict::Proved,
+        instructions: BTreeMap::new(),
+        executed: Vec::new(),
+        steps: 0,
+        ran: true,
+    };
+    for contract in contracts {
+        let finding: Finding = session.prove(image, symbol, contract, &kernel.set.processor());
+        found
+            .executed
+            .push(finding.instructions.keys().copied().collect());
+        found.instructions.extend(finding.instructions);
+        found.steps = finding.steps.max(found.steps);
+        // A native run cannot cover any number of elements.
+        found.ran &= finding.ran_natively || contract.is_by_induction();
+        if !finding.verdict.is_proof() {
+            found.verdict = finding.verdict;
+            break;
+        }
+    }
+    found
+}
+
+impl Proved {
+    /// The contracts that execute the instruction at this address. All others hold, whatever is
+    /// there.
+    fn contracts_at(&self, at: u64) -> impl Iterator<Item = &Contract> {
+        let pairs = self.kernel.contracts.iter().zip(&self.executed);
+        let executing = pairs.filter(move |(_, executed)| executed.binary_search(&at).is_ok());
+        executing.map(|(contract, _)| contract)
+    }
+}
 
 /// The functions of these kernels, each of which is proved.
 fn all_proved(image: &Image, chosen: impl Fn(&Kernel) -> bool) -> Vec<Proved> {
@@ -118,21 +156,19 @@ fn all_proved(image: &Image, chosen: impl Fn(&Kernel) -> bool) -> Vec<Proved> {
         // instruction set.
         symbols.sort_by_key(|symbol| all.iter().any(|other| other.symbol == **symbol));
         let mut symbols = symbols.into_iter();
-        let proved = symbols.find_map(|symbol| match prove(&mut session, image, &kernel, symbol) {
-            (Verdict::Proved, instructions, steps, _) => {
-                Some((symbol.clone(), instructions, steps))
-            }
-            _ => None,
+        let proved = symbols.find_map(|symbol| {
+            let found = prove(&mut session, image, (&kernel, symbol), &kernel.contracts);
+            (found.verdict == Verdict::Proved).then(|| (symbol.clone(), found))
         });
-        let Some((symbol, instructions, steps)) = proved else {
+        let Some((symbol, found)) = proved else {
             panic!("{} {} is not proved", kernel.name, kernel.set.name());
         };
-        let instructions = instructions.into_values().collect();
         all.push(Proved {
             kernel,
             symbol,
-            instructions,
-            steps,
+            instructions: found.instructions.into_values().collect(),
+            executed: found.executed,
+            steps: found.steps,
         });
     }
     all
@@ -393,7 +429,9 @@ impl Campaign {
         let (at, change) = (*at, *change);
         let mut mutant = image.clone();
         mutant.patch(at, bytes);
-        let (verdict, .., ran) = prove(session, &mutant, &proved.kernel, &proved.symbol);
+        let function = (&proved.kernel, &proved.symbol);
+        let Findings { verdict, ran, .. } =
+            prove(session, &mutant, function, proved.contracts_at(at));
         let count = self.counts.entry(change).or_default();
         let (name, set) = (proved.kernel.name, proved.kernel.set.name());
         let [old, new] = [image, &mutant].map(|image| {
@@ -519,6 +557,42 @@ fn every_instruction_has_mutants_in_one_order() {
             "{change:?}"
         );
     }
+}
+
+/// Contracts that do not execute an instruction need not be tried again when it changes.
+#[test]
+fn only_the_contracts_that_execute_an_instruction_are_broken_by_it() {
+    const UD2: [u8; 2] = [0x0f, 0x0b];
+    let image = own_image();
+    let all = all_proved(&image, |kernel| {
+        kernel.name == "aws-lc aes_hw_set_encrypt_key"
+    });
+    let mut skipped = 0;
+    for proved in &all {
+        for instruction in proved
+            .instructions
+            .iter()
+            .filter(|it| it.len() >= UD2.len())
+        {
+            let at = instruction.ip();
+            let executing: Vec<&Contract> = proved.contracts_at(at).collect();
+            assert!(!executing.is_empty(), "{at:#x}");
+            if executing.len() == proved.kernel.contracts.len() {
+                continue;
+            }
+            let mut mutant = image.clone();
+            mutant.patch(at, &UD2);
+            for contract in &proved.kernel.contracts {
+                let function = (&proved.kernel, &proved.symbol);
+                let mut session = Session::new().with_most_steps(2 * proved.steps);
+                let found = prove(&mut session, &mutant, function, [contract]);
+                let executes = executing.iter().any(|other| std::ptr::eq(*other, contract));
+                assert_eq!(found.verdict == Verdict::Proved, !executes, "{at:#x}");
+                skipped += usize::from(!executes);
+            }
+        }
+    }
+    assert!(skipped > 0);
 }
 
 #[test]
