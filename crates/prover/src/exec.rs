@@ -91,6 +91,11 @@ pub struct Machine<'a> {
     /// Every *join* counts as a turn of a loop: a step from an instruction that was executed for
     /// the first time to one that was executed once before.
     pub(crate) watches_joins: bool,
+    /// A decision whose numbers are kept: the address of the instruction, and how many times it is
+    /// reached until then.
+    pub(crate) decision: Option<(u64, u64)>,
+    /// The numbers of that decision.
+    pub(crate) decided: Vec<u64>,
     /// Address of this instruction.
     at: u64,
     /// The fetched instructions, by address.
@@ -180,6 +185,8 @@ impl<'a> Machine<'a> {
             next: 0,
             watched: None,
             watches_joins: false,
+            decision: None,
+            decided: Vec::new(),
             at: 0,
             fetched: BTreeMap::new(),
             decoded: Map::default(),
@@ -425,17 +432,29 @@ impl<'a> Machine<'a> {
     }
 
     fn stop<T>(&self, reason: Reason) -> Outcome<T> {
-        Err(Stop {
-            at: self.at,
-            visits: self.decoded.get(&self.at).map_or(0, |(_, visits)| *visits),
-            reason,
-        })
+        let (at, visits) = (self.at, self.visits());
+        Err(Stop { at, visits, reason })
+    }
+
+    /// How many times this instruction was reached.
+    fn visits(&self) -> u64 {
+        self.decoded.get(&self.at).map_or(0, |(_, visits)| *visits)
+    }
+
+    /// Keeps a number by which this instruction decides, if it is the decision that is asked for.
+    fn keep_decided(&mut self, number: u64) {
+        if self.decision.is_some() && self.decision == Some((self.at, self.visits())) {
+            self.decided.push(number);
+        }
     }
 
     /// The value of a word that is the same for all inputs.
-    fn public(&self, word: &[Bit], what: &'static str) -> Outcome<u64> {
+    fn public(&mut self, word: &[Bit], what: &'static str) -> Outcome<u64> {
         match value(word) {
-            Some(number) => Ok(number as u64),
+            Some(number) => {
+                self.keep_decided(number as u64);
+                Ok(number as u64)
+            }
             None => self.secret(what, word.to_vec()),
         }
     }

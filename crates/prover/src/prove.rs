@@ -44,6 +44,8 @@ pub struct Session {
     most_length: usize,
     /// Whether loops are cut where a contract has steps.
     cuts_loops: bool,
+    /// A decision whose numbers a run keeps (see [`Machine::decision`]).
+    decision: Option<(u64, u64)>,
 }
 
 /// The findings of a proof.
@@ -66,6 +68,10 @@ pub struct Finding {
     pub cuts: usize,
     /// The number of lengths that were proved one by one (`stream` shows that these are all).
     pub cases: usize,
+    /// The numbers of the decision that was asked for.
+    decided: Vec<u64>,
+    /// The words of the bases of its addresses.
+    bases: Vec<Word>,
 }
 
 /// The content of the compared buffers after a run, and the required content.
@@ -87,6 +93,8 @@ impl Finding {
             ran_natively: false,
             cuts: 0,
             cases: 0,
+            decided: Vec::new(),
+            bases: Vec::new(),
         }
     }
 
@@ -96,6 +104,8 @@ impl Finding {
         self.steps = self.steps.max(machine.steps());
         self.instructions.append(&mut machine.fetched);
         self.constants.extend(machine.memory.constants());
+        self.decided.append(&mut machine.decided);
+        self.bases = machine.bases().cloned().collect();
     }
 }
 
@@ -117,6 +127,7 @@ impl Session {
             most_steps: MOST_STEPS,
             most_length: MOST_LENGTH,
             cuts_loops: true,
+            decision: None,
         }
     }
 
@@ -219,7 +230,8 @@ impl Session {
             };
         }
         if self.solver.is_some() && matches!(finding.verdict, Verdict::Unproved(_)) {
-            let witness = self.witness(subject, (contract, &layout), &contents, &run);
+            let run = (&run, &finding.bases[..]);
+            let witness = self.witness(subject, (contract, &layout), &contents, run);
             finding.verdict = witness.unwrap_or(finding.verdict);
         }
         finding
@@ -256,6 +268,7 @@ impl Session {
         let (mut machine, arguments) = enter(&mut self.terms, subject, place, contents);
         machine.most_steps = self.most_steps;
         machine.most_length = self.most_length + machine.terms.length();
+        machine.decision = self.decision;
         let place = (layout.bases(contract), layout.stack);
         let called = machine.call_watched(subject.1.start, &arguments, place, |machine, entry| {
             match &mut beside {

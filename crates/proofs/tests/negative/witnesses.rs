@@ -34,11 +34,54 @@ fn with_bug(solver: Solver, bug: impl Fn(&mut CodeAssembler)) -> [Verdict; 2] {
 
 /// Flips a bit if the word is `RARE`.
 fn wrong_once(code: &mut CodeAssembler) {
+    is_rare(code);
+    code.xor(rax, rcx).unwrap();
+}
+
+/// 1 in rcx if the word is `RARE`, else 0.
+fn is_rare(code: &mut CodeAssembler) {
     code.mov(rdx, RARE).unwrap();
     code.xor(ecx, ecx).unwrap();
     code.cmp(rax, rdx).unwrap();
     code.sete(cl).unwrap();
-    code.xor(rax, rcx).unwrap();
+}
+
+/// A kind of decision, and code that decides so by rcx.
+type Decides = (&'static str, fn(&mut CodeAssembler));
+
+/// Decisions that must not depend on the word, and one input of 2^64 on which they differ.
+const DECISIONS: [Decides; 6] = [
+    ("an address", |code| {
+        code.mov(r8, qword_ptr(rdi + rcx * 8)).unwrap()
+    }),
+    ("an address", |code| {
+        code.mov(r8, qword_ptr(rsp + rcx * 8 - 16)).unwrap()
+    }),
+    ("a shift count", |code| code.shl(r8, cl).unwrap()),
+    ("a division", |code| {
+        divide(code, |code| code.add(r8, rcx).unwrap())
+    }),
+    ("a division", |code| {
+        divide(code, |code| code.add(r9, rcx).unwrap())
+    }),
+    ("a branch", |code| {
+        let mut end = code.create_label();
+        code.test(ecx, ecx).unwrap();
+        code.jne(end).unwrap();
+        code.mov(r8, rax).unwrap();
+        code.set_label(&mut end).unwrap();
+        code.nop().unwrap();
+    }),
+];
+
+/// Divides r9 by r8 after a change of one of them.
+fn divide(code: &mut CodeAssembler, change: impl Fn(&mut CodeAssembler)) {
+    code.mov(r11, rax).unwrap();
+    change(code);
+    code.mov(rax, r9).unwrap();
+    code.xor(edx, edx).unwrap();
+    code.div(r8).unwrap();
+    code.mov(rax, r11).unwrap();
 }
 
 #[track_caller]
@@ -53,6 +96,41 @@ fn an_output_that_is_wrong_for_one_input() {
     let expected = format!("wrong output in `out`, word 0, with in = {RARE:016x}");
     assert_refuted(&with, &expected);
     assert_refuted(&with, "reproduced natively");
+}
+
+#[test]
+fn a_decision_that_differs_for_one_input() {
+    for (what, decide) in DECISIONS {
+        let bug = |code: &mut CodeAssembler| {
+            is_rare(code);
+            code.mov(r8, 7u64).unwrap();
+            code.mov(r9, 9u64).unwrap();
+            decide(code);
+        };
+        let [without, with] = with_bug(z3(), bug);
+        assert_unproved(&without);
+        assert_refuted(&with, &format!("{what} depends on the input"));
+        assert_refuted(&with, &format!("{RARE:016x}"));
+        let [_, with] = with_bug(says("sat ((a2 true) (a3 true))"), bug);
+        assert_unproved(&with);
+    }
+}
+
+#[test]
+fn a_register_that_is_not_restored_after_one_input() {
+    let bug = |code: &mut CodeAssembler| {
+        is_rare(code);
+        code.xor(rbx, rcx).unwrap();
+    };
+    let [without, with] = with_bug(z3(), bug);
+    assert_unproved(&without);
+    assert_refuted(
+        &with,
+        "a register that belongs to the caller is not restored",
+    );
+    assert_refuted(&with, &format!("{RARE:016x}"));
+    let [_, with] = with_bug(says("sat ((a2 true) (a3 true))"), bug);
+    assert_unproved(&with);
 }
 
 /// The bug needs this number after a sum and a product.

@@ -222,8 +222,10 @@ impl Machine<'_> {
                 self.terms.sum(64, &parts, 0)
             }
         };
-        let place = self.place(&word, "an address")?;
-        self.moved(place, distance)
+        let place = self.place_of_part(&word, "an address")?;
+        let place = self.moved(place, distance)?;
+        self.keep_decided(place.address);
+        Ok(place)
     }
 
     /// Some instructions fault if the address is not a multiple of the size.

@@ -205,6 +205,18 @@ impl Machine<'_> {
 
     /// The place whose address is this word.
     pub(super) fn place(&mut self, word: &[Bit], what: &'static str) -> Outcome<Place> {
+        let place = self.place_of_part(word, what)?;
+        self.keep_decided(place.address);
+        Ok(place)
+    }
+
+    /// The words of the bases.
+    pub(crate) fn bases(&self) -> impl Iterator<Item = &Word> {
+        self.bases.all.iter().map(|base| &base.word)
+    }
+
+    /// As [`Machine::place`], for an address to which the caller adds a number.
+    pub(super) fn place_of_part(&mut self, word: &[Bit], what: &'static str) -> Outcome<Place> {
         match self.known_place(word) {
             Some(place) => Ok(place),
             None if value(word).is_some() => self.wrong(format!("{what} that is a number")),

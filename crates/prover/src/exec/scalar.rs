@@ -403,9 +403,9 @@ impl Machine<'_> {
         let upper = self.register(high)?;
         let upper = u128::from(self.public(&upper, "a division")?);
         let lower = self.register(low)?;
-        for word in [&divisor, &lower] {
-            if value(word).is_none() && !self.by_data {
-                return self.secret("a division", word.clone());
+        if !self.by_data {
+            for word in [&divisor, &lower] {
+                self.public(word, "a division")?;
             }
         }
         let (quotient, remainder) = match (upper, value(&lower), value(&divisor)) {

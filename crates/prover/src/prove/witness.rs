@@ -4,7 +4,8 @@
 //! the solver: it runs the function again on the solver's numbers, on this CPU too if it has the
 //! instructions. If the run does not confirm the error, the verdict stays. No proof needs a solver.
 //!
-//! The prover asks about outputs and branches. The formulas of a loop that was cut contain words
+//! The prover asks about outputs, about registers that must be restored, and about what must not
+//! depend on inputs: branches, addresses, and the numbers of shifts and divisions. The formulas of a loop that was cut contain words
 //! that may never occur. So the function runs again, without cuts. If its formulas, or those of the
 //! specification, become too long then, the prover asks no question. It asks none about loops of
 //! any length: contracts of a few elements can stand beside those of any number.
@@ -13,24 +14,20 @@ use super::cut::are_short;
 use super::runs::{self, NativeRuns};
 use super::{Ends, Finding, Layout, Session, Subject, WRONG_OUTPUT, outputs_of};
 use crate::contract::{Cell, Contents, Contract};
-use crate::exec::{BRANCH, Reason, Stop};
+use crate::exec::{CLOBBERED, Reason, Stop};
 use crate::solver::Solver;
-use crate::term::{Bit, Word, constant, read_values, value};
+use crate::term::{Bit, Terms, Word, constant, read_values, value};
 use crate::verdict::Verdict;
 use std::collections::BTreeMap;
 
 /// The greatest length of formulas that a solver is asked about, if a loop was cut without it.
 const LONGEST: usize = 1 << 22;
 
+/// A run, and the words of the bases of its addresses.
+type Run<'a> = (&'a Result<Ends, Stop>, &'a [Word]);
+
 /// Values of atoms.
 type Values = BTreeMap<usize, bool>;
-
-/// The outcome of a run on numbers.
-#[derive(PartialEq, Eq)]
-struct Path {
-    steps: u64,
-    instructions: Vec<u64>,
-}
 
 impl Session {
     /// Asks this solver for an input if samples do not refute.
@@ -46,7 +43,7 @@ impl Session {
         subject: Subject<'_>,
         (contract, layout): (&Contract, &Layout),
         contents: &Contents<Word>,
-        run: &Result<Ends, Stop>,
+        run: Run<'_>,
     ) -> Option<Verdict> {
         let Some(steps) = &contract.steps else {
             return self.witness_of(subject, (contract, layout), contents, run);
@@ -57,8 +54,10 @@ impl Session {
             return None;
         }
         (self.cuts_loops, self.most_length) = (false, most);
-        let run = self.run(subject, contract, layout, contents, &mut Finding::new());
-        let witness = self.witness_of(subject, (contract, layout), contents, &run);
+        let mut finding = Finding::new();
+        let run = self.run(subject, contract, layout, contents, &mut finding);
+        let run = (&run, &finding.bases[..]);
+        let witness = self.witness_of(subject, (contract, layout), contents, run);
         (self.cuts_loops, self.most_length) = (true, longest);
         witness
     }
@@ -69,40 +68,49 @@ impl Session {
         subject: Subject<'_>,
         (contract, layout): (&Contract, &Layout),
         contents: &Contents<Word>,
-        run: &Result<Ends, Stop>,
+        (run, bases): Run<'_>,
     ) -> Option<Verdict> {
-        let values = self.ask(&self.differences(run)?)?;
+        let differences = self.differences(run, bases)?;
+        let values = self.ask(&differences)?;
         let bit_of = |bit: Bit| values.get(&bit.atom()?).copied();
         let inputs = self.numbers(contract, contents, &bit_of);
+        let place = (contract, layout);
         match run {
-            Ok(_) => self.wrong_output(subject, (contract, layout), &inputs),
+            Ok(_) => self.wrong_output(subject, place, &inputs),
+            Err(stop) if matches!(stop.reason, Reason::Secret(CLOBBERED, _)) => {
+                self.not_restored(subject, place, &inputs)
+            }
             Err(stop) => {
                 let terms = &self.terms;
-                let first = |bit: Bit| Some(terms.bit_samples(bit) & 1 == 1);
+                let first = |bit: Bit| Some(first_sample(terms, bit));
                 let others = self.numbers(contract, contents, &first);
-                self.other_path(subject, (contract, layout), [&inputs, &others], stop)
+                self.other_decision(subject, place, [&inputs, &others], stop)
             }
         }
     }
 
-    /// Pairs of bits that may differ although samples agree: outputs and required outputs, or a
-    /// branch's condition and its value on the first sample.
-    fn differences(&self, run: &Result<Ends, Stop>) -> Option<Vec<(Bit, Bit)>> {
-        match run {
+    /// Pairs of bits that may differ although samples agree: outputs and required outputs, a change
+    /// of a register and zero, or a decision and its value on the first sample.
+    fn differences(&mut self, run: &Result<Ends, Stop>, bases: &[Word]) -> Option<Vec<(Bit, Bit)>> {
+        let stop = match run {
             Ok(Ends { outputs, expected }) => {
                 let expected = expected.iter().flatten().flatten();
                 let words = outputs.iter().flatten().zip(expected);
                 let bits = words.flat_map(|(a, b)| a.iter().copied().zip(b.iter().copied()));
-                Some(bits.filter(|(a, b)| a != b).collect())
+                return Some(bits.filter(|(a, b)| a != b).collect());
             }
-            Err(Stop {
-                reason: Reason::Secret(BRANCH, word),
-                ..
-            }) => {
-                let first = |bit: &Bit| Bit::from(self.terms.bit_samples(*bit) & 1 == 1);
+            Err(stop) => stop,
+        };
+        match &stop.reason {
+            Reason::Secret(CLOBBERED, change) => {
+                Some(change.iter().map(|bit| (*bit, Bit::ZERO)).collect())
+            }
+            Reason::Secret(_, word) => {
+                let word = without_base(&mut self.terms, word, bases)?;
+                let first = |bit: &Bit| Bit::from(first_sample(&self.terms, *bit));
                 Some(word.iter().map(|bit| (*bit, first(bit))).collect())
             }
-            Err(_) => None,
+            _ => None,
         }
     }
 
@@ -124,8 +132,8 @@ impl Session {
         (contract, layout): (&Contract, &Layout),
         inputs: &Contents<Word>,
     ) -> Option<Verdict> {
-        let (ends, _) = self.run_on(subject, (contract, layout), inputs);
-        let (output, word) = wrong_word(&ends?)?;
+        let ends = self.run_on(subject, (contract, layout), inputs).ok()?;
+        let (output, word) = wrong_word(&ends)?;
         let name = &outputs_of(contract)[output];
         let input = runs::show(contract, &shown(inputs));
         let mut why = format!("{WRONG_OUTPUT} {name}, word {word}, with {input}");
@@ -139,23 +147,64 @@ impl Session {
         Some(Verdict::Refuted(why))
     }
 
-    /// Whether the function takes different paths for these numbers.
-    fn other_path(
+    /// Whether a register that belongs to the caller has another value at the end, with these
+    /// numbers.
+    fn not_restored(
+        &mut self,
+        subject: Subject<'_>,
+        place: (&Contract, &Layout),
+        inputs: &Contents<Word>,
+    ) -> Option<Verdict> {
+        let Err(stop) = self.run_on(subject, place, inputs) else {
+            return None;
+        };
+        let Reason::Secret(CLOBBERED, change) = &stop.reason else {
+            return None;
+        };
+        value(change).filter(|change| *change != 0)?;
+        let at = subject.0.describe(stop.at);
+        let with = runs::show(place.0, &shown(inputs));
+        Some(Verdict::Refuted(format!(
+            "{CLOBBERED} is not restored, at {at}, with {with}"
+        )))
+    }
+
+    /// Whether the function decides differently for these numbers, where it has stopped.
+    fn other_decision(
         &mut self,
         subject: Subject<'_>,
         place: (&Contract, &Layout),
         inputs: [&Contents<Word>; 2],
         stop: &Stop,
     ) -> Option<Verdict> {
-        let [one, other] = inputs.map(|inputs| self.run_on(subject, place, inputs).1);
-        if one == other {
+        let Reason::Secret(what, _) = stop.reason else {
+            return None;
+        };
+        let [one, other] = inputs.map(|inputs| self.decided(subject, place, inputs, stop));
+        if one == other || one.is_empty() || other.is_empty() {
             return None;
         }
         let [one, other] = inputs.map(|inputs| runs::show(place.0, &shown(inputs)));
         let at = subject.0.describe(stop.at);
         Some(Verdict::Refuted(format!(
-            "{BRANCH} depends on the input, at {at}: it goes another way with {one}, and with {other}"
+            "{what} depends on the input, at {at}: it differs with {one}, and with {other}"
         )))
+    }
+
+    /// The numbers by which the function decides for these inputs, where it has stopped.
+    fn decided(
+        &mut self,
+        subject: Subject<'_>,
+        (contract, layout): (&Contract, &Layout),
+        inputs: &Contents<Word>,
+        stop: &Stop,
+    ) -> Vec<u64> {
+        let mut finding = Finding::new();
+        self.decision = Some((stop.at, stop.visits));
+        // Only what it decides there counts, not how it ends.
+        drop(self.run(subject, contract, layout, inputs, &mut finding));
+        self.decision = None;
+        finding.decided
     }
 
     /// The content of all buffers at the entry for these values of inputs. Other inputs are zero.
@@ -203,15 +252,29 @@ impl Session {
         subject: Subject<'_>,
         (contract, layout): (&Contract, &Layout),
         inputs: &Contents<Word>,
-    ) -> (Option<Ends>, Path) {
-        let mut finding = Finding::new();
-        let run = self.run(subject, contract, layout, inputs, &mut finding);
-        let path = Path {
-            steps: finding.steps,
-            instructions: finding.instructions.into_keys().collect(),
-        };
-        (run.ok(), path)
+    ) -> Result<Ends, Stop> {
+        self.run(subject, contract, layout, inputs, &mut Finding::new())
     }
+}
+
+/// The word, or its distance from the base on which it depends. `None` if it depends on bases in
+/// another way.
+fn without_base(terms: &mut Terms, word: &Word, bases: &[Word]) -> Option<Word> {
+    let is_free = |terms: &Terms, word: &Word| {
+        let mut bits = word.iter();
+        !bits.any(|bit| terms.depends_on_address(*bit))
+    };
+    if is_free(terms, word) {
+        return Some(word.clone());
+    }
+    let bases = bases.iter().filter(|base| base.len() == word.len());
+    let distances: Vec<Word> = bases.map(|base| terms.sub(word, base)).collect();
+    distances.into_iter().find(|word| is_free(terms, word))
+}
+
+/// The value of a bit on the first sample.
+fn first_sample(terms: &Terms, bit: Bit) -> bool {
+    terms.bit_samples(bit) & 1 == 1
 }
 
 /// The first output with a wrong number, and the index of the word.
