@@ -4,6 +4,7 @@
 
 mod contents;
 mod cut;
+mod finding;
 mod groups;
 mod induction;
 mod invariant;
@@ -22,10 +23,11 @@ use crate::solver::Solver;
 use crate::term::{Bit, Terms, Word};
 use crate::verdict::{Residue, Verdict};
 use cut::{Beside, Unknowns};
+pub use finding::Finding;
 use iced_x86::Instruction;
 use layout::Layout;
 use runs::{Decided, Decision, NativeRuns};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::HashMap;
 
 /// The subject of a proof: a function of an image, on a processor.
 type Subject<'a> = (&'a Image, &'a Symbol, &'a Processor);
@@ -48,65 +50,11 @@ pub struct Session {
     decision: Option<(u64, u64)>,
 }
 
-/// The findings of a proof.
-pub struct Finding {
-    /// The verdict.
-    pub verdict: Verdict,
-    /// The bytes that depend on inputs and remain.
-    pub residue: Residue,
-    /// How many instructions were executed.
-    pub steps: u64,
-    /// Every executed instruction, by address.
-    pub instructions: BTreeMap<u64, Instruction>,
-    /// Constants of the program that were read, by address.
-    pub constants: BTreeSet<u64>,
-    /// How many bytes of stack it uses at most, the return address included.
-    pub depth: u64,
-    /// Whether the function itself was run on the samples.
-    pub ran_natively: bool,
-    /// The number of cuts of the formulas of a loop (`cut` has the proof of soundness).
-    pub cuts: usize,
-    /// The number of lengths that were proved one by one (`stream` shows that these are all).
-    pub cases: usize,
-    /// The numbers of the decision that was asked for.
-    decided: Vec<u64>,
-    /// The words of the bases of its addresses.
-    bases: Vec<Word>,
-}
-
 /// The content of the compared buffers after a run, and the required content.
 struct Ends {
     outputs: Contents<Word>,
     /// `None` if no iteration of its loop was found to follow the specification's steps.
     expected: Option<Contents<Word>>,
-}
-
-impl Finding {
-    fn new() -> Self {
-        Self {
-            verdict: Verdict::Unproved("it was not tried".into()),
-            residue: Residue::default(),
-            steps: 0,
-            instructions: BTreeMap::new(),
-            constants: BTreeSet::new(),
-            depth: 0,
-            ran_natively: false,
-            cuts: 0,
-            cases: 0,
-            decided: Vec::new(),
-            bases: Vec::new(),
-        }
-    }
-
-    /// Adds the executed instructions of a run.
-    fn add_run(&mut self, machine: &mut Machine<'_>) {
-        self.depth = self.depth.max(machine.depth());
-        self.steps = self.steps.max(machine.steps());
-        self.instructions.append(&mut machine.fetched);
-        self.constants.extend(machine.memory.constants());
-        self.decided.append(&mut machine.decided);
-        self.bases = machine.bases().cloned().collect();
-    }
 }
 
 impl Default for Session {

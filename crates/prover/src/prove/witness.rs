@@ -5,9 +5,9 @@
 //! instructions. If the run does not confirm the error, the verdict stays. No proof needs a solver.
 //!
 //! The prover asks about outputs, about registers that must be restored, and about what must not
-//! depend on inputs: branches, addresses, and the numbers of shifts and divisions. The formulas of a
-//! loop that was cut contain words that may never occur. So the function runs again, without cuts.
-//! If its formulas, or those of the specification, become too long then, the prover asks no
+//! depend on inputs: branches, addresses, and the numbers of shifts and divisions. The formulas of
+//! a loop that was cut contain words that may never occur. So the function runs again, without
+//! cuts. If its formulas, or those of the specification, become too long then, the prover asks no
 //! question. It asks none about loops of any length: contracts of a few elements can stand beside
 //! those of any number.
 
