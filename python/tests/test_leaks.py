@@ -42,6 +42,12 @@ def test_memory_does_not_grow() -> None:
     assert done.stdout.count(": flat, ") == len(calls.CALLS)
 
 
+def test_the_list_of_jobs_that_were_done_a_million_times_names_jobs() -> None:
+    assert leaks.done() <= set(calls.CALLS)
+    lines = leaks.MILLION.read_text(encoding="utf-8").splitlines()
+    assert len([line for line in lines if not line.startswith("#")]) == len(leaks.done())
+
+
 @LINUX
 def test_leaks_are_found() -> None:
     # Two measurements with fewer descriptors than the 1,024 that a process may have.
