@@ -4,7 +4,7 @@
 //! A test that runs published vectors prints `NAME: N cases, 0 disagreements`. Those lines are one
 //! table. The others are what `sealstone-prove --lemmas --write-json FILE` wrote: its proofs, what
 //! they assume of callers, the verdicts on others' code, and the code of others without a proof.
-//! With them goes the list of proved functions, for the command.
+//! The command gets the list of proved functions, too.
 
 mod list;
 mod proofs;

@@ -78,7 +78,7 @@ fn observe(measured: &Measured<'_>, context: &Context) -> Result<Vec<Alarm>> {
     Ok(alarms)
 }
 
-/// Of a damaged state, keeps the file and begins anew.
+/// Reads the state. If it is damaged, keeps its file and begins a new state.
 fn load(
     directory: &MonitorDirectory,
     session: &MonitorSession,

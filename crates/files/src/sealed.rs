@@ -8,8 +8,8 @@ use sealstone::file::Dearmored;
 
 use crate::{Input, spool};
 
-/// A sealed file in its binary form, at any position. A regular binary file is read where it is. Of
-/// anything else a temporary copy is made, still sealed.
+/// A sealed file in its binary form, at any position. A regular binary file is read where it is.
+/// Anything else is copied to a temporary file, still sealed.
 #[derive(Debug)]
 pub struct SealedFile {
     source: Source,

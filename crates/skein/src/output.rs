@@ -57,7 +57,7 @@ where
                 .zip(stream)
                 .for_each(|(to, byte)| *to ^= byte);
             self.position += part.len() as u64;
-            // Wiped in whole words: `zeroize` writes byte by byte, which takes longer than this.
+            // This wipes whole words: `zeroize` writes byte by byte, which takes longer.
             block = [[0; 8]; N];
             optimization_barrier(&block);
             rest = tail;

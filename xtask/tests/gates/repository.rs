@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
 pub(crate) const FORBID: &str = "#![forbid(unsafe_code)]\n";
-/// Of a crate that has `unsafe` in one file.
+/// A crate that has `unsafe` in one file.
 pub(crate) const DENY: &str = "#![deny(unsafe_code)]\n";
 const DOCUMENTS: &[&str] = &[
     "README",

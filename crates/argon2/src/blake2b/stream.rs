@@ -181,8 +181,8 @@ mod tests {
         }
     }
 
-    /// Wiped are the words of each message block, the bytes of the hash when they are written, and
-    /// at the end the state and the last block.
+    /// The words of each message block are wiped; the bytes of the hash when they are written; the
+    /// state and the last block at the end.
     #[test]
     fn every_copy_of_the_message_is_wiped() {
         for (len, blocks) in [(0, 1), (1, 1), (128, 1), (129, 2), (1000, 8)] {

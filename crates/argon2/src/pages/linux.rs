@@ -1,17 +1,13 @@
 //! Blocks in a mapping of their own, on huge pages. The only unsafe code of this crate.
 //!
-//! The gain of each mechanism is the time of the call without it, as a multiple of the time with
-//! it. The two alternate. `bench/results/argon2-pages.md` has all figures.
-//!
+//! The gain of each mechanism is the time without it as a multiple of the time with it, measured in
+//! turn (`bench/results/argon2-pages.md`). The thread that fills memory gets it in pieces, so it
+//! notices slow huge pages early.
 //! - huge pages: 1.35 (1 GiB) to 2.2 (19 MiB);
 //! - beginning at a multiple of a huge page: 1.01 (64 MiB) to 1.1 (19 MiB);
-//! - small pages after slow huge ones: 1.5 to 1.8 (1 GiB, in a virtual machine that was idle
-//!   before);
-//! - another thread that gets memory ahead, with one lane: 1.02 (64 MiB) to 1.1 (1 GiB);
-//! - all memory before the first hash, in an arena that a server keeps: 1.04 (64 MiB) to 1.15 (19
-//!   MiB) for that hash, and nothing for later ones.
-//!
-//! The thread that fills memory gets it in pieces, so that slow huge pages are noticed early.
+//! - small pages after slow huge ones: 1.5 to 1.8 (1 GiB, virtual machine that was idle before);
+//! - another thread that gets memory ahead, one lane: 1.02 (64 MiB) to 1.19 (1 GiB);
+//! - all memory before the first hash, in an arena: 1.04 (64 MiB) to 1.15 (19 MiB) for that hash.
 #![allow(unsafe_code, reason = "mapping memory and advising the system on it")]
 
 use crate::block::Block;

@@ -19,8 +19,8 @@ Examples:
   sealstone seal --to Bob *.pdf
 
 Without -r, -R, --to and -p the file is sealed to your default passport. Without --from and
---unsigned your default passport signs. Of several files each is reported; the exit code is that of
-the worst failure.")]
+--unsigned your default passport signs. The command reports each of several files; the exit code is
+that of the worst failure.")]
 pub(crate) struct SealArgs {
     /// The file, or a directory; `-` or nothing is standard input. Several are sealed one by one
     #[arg(value_name = "IN")]
@@ -210,8 +210,8 @@ Examples:
   sealstone open photos.sealed 2026/a.jpg       one file out of it, as a.jpg
 
 The content of a signed file is released only after its signatures have been verified, and only
-if the sender is approved in the trust store, is yourself, or is named with --from. Of several
-files each is reported; the exit code is that of the worst failure.
+if the sender is approved in the trust store, is yourself, or is named with --from. The command
+reports each of several files; the exit code is that of the worst failure.
 
 Several names that all end in .sealed are files. Otherwise the first is a sealed directory, and the
 others are paths in it, as `sealstone list` shows them. Each is opened under its last name, in the
@@ -222,7 +222,7 @@ pub(crate) struct OpenArgs {
     #[arg(value_name = "IN")]
     pub(crate) inputs: Vec<PathBuf>,
     /// The output; `-` is standard output [default: IN without .sealed]. With several files, the
-    /// directory for their outputs. Of a sealed directory, the new directory; with --force, one
+    /// directory for their outputs. For a sealed directory, the new directory; with --force, one
     /// that exists is moved aside, to OUT.~1~
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,

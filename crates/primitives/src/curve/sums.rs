@@ -274,7 +274,8 @@ fn sum_of_few<P: ShortCurve<N>, const N: usize>(terms: &[Term<'_, P, N>]) -> Jac
 }
 
 /// The digits of a factor to the base 2, the lowest first: zero, or odd and between
-/// -2^([`FEW_WIDTH`] - 1) and 2^([`FEW_WIDTH`] - 1). Of [`FEW_WIDTH`] in a row one is not zero.
+/// -2^([`FEW_WIDTH`] - 1) and 2^([`FEW_WIDTH`] - 1). At most one of [`FEW_WIDTH`] in a row is not
+/// zero.
 fn sparse_digits<const N: usize>(factor: &[u8]) -> Vec<i8> {
     const BASE: u64 = 1 << FEW_WIDTH;
     let limbs: [u64; N] = limbs_from_be_bytes(factor);

@@ -57,7 +57,7 @@ fn starts(image: &Image, rows: &[Row]) -> BTreeSet<u64> {
     functions.map(|(function, _)| function.start).collect()
 }
 
-/// What the list says of this code, and is not so in the program.
+/// The sentence of the list about this code that is not true of the program, if there is one.
 fn stale(image: &Image, code: &Code) -> Option<String> {
     let has = |name: &&&str| image.symbols().iter().any(|symbol| is_named(symbol, name));
     let program = &image.name;

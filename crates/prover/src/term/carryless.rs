@@ -259,7 +259,7 @@ mod tests {
         assert_eq!(terms.xor(long, Bit::ZERO), long);
     }
 
-    /// Of a product that both have and one that only one has, the latter is a pivot.
+    /// A product that only one of two has is a pivot, rather than a product that both have.
     #[test]
     fn rare_products_are_pivots() {
         let mut terms = Terms::new(4);

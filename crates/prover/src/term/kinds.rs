@@ -11,7 +11,7 @@ pub(crate) struct Mentions {
 }
 
 impl Mentions {
-    /// Of these unknowns.
+    /// One of these unknowns.
     pub(crate) fn of(unknowns: &[Bit]) -> Self {
         let first = unknowns.iter().map(|bit| bit.0).min();
         Self {

@@ -55,7 +55,7 @@ const VECTORS: [Vector; 16] = [
         b"hello",
         Some("no-path"),
     ),
-    // Of another TSA with the same names.
+    // It is of another TSA with the same names.
     (
         "test_tsa/other_response.tsr",
         "test_tsa",

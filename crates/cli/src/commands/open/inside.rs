@@ -251,7 +251,7 @@ impl Inside {
             self.archive.name(),
             target.as_deref().unwrap_or("standard output"),
         );
-        // Of several paths, each message begins with its path.
+        // With several paths, each message begins with its path.
         let (sender, below) = self.sender(columns(&begin) + columns(&path) + 2);
         let text = format!("{begin}{sender}){below}");
         let value = json!({

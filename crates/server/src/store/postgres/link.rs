@@ -187,7 +187,7 @@ impl Link {
         Ok(())
     }
 
-    /// Makes the schema and its tables. Of several processes, one does.
+    /// Makes the schema and its tables. One of several processes does this.
     async fn prepare(&self, schema: &str) -> std::result::Result<(), StoreError> {
         let tables = format!(
             "SELECT pg_advisory_xact_lock(hashtextextended('{schema}', 0));
