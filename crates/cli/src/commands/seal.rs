@@ -306,8 +306,8 @@ impl<'a> Plan<'a> {
 }
 
 impl Unlocked {
-    /// With `--json` a result shows a generated passphrase, before the file is there. Of several
-    /// files the results come afterwards.
+    /// With `--json` a result shows a generated passphrase, before the file is there. The
+    /// results of several files come afterwards.
     fn refuse_unseen(&self, context: &Context) -> Result<()> {
         let generated = self
             .passphrase

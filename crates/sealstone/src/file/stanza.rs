@@ -102,7 +102,7 @@ pub enum Fitting {
 }
 
 /// A passport that the file names comes first, then anonymous recipients, then a passphrase, which
-/// costs most. Of several passports that the file names, the user's first one is chosen.
+/// costs most. If the file names several passports, the user's first one is chosen.
 pub(super) fn fitting(stanzas: &[Stanza], own: &[Fingerprint], current: usize) -> Option<Fitting> {
     let fitting = stanzas.iter().filter_map(|s| s.0.fitting(own, current));
     fitting.min().map(|(_, fitting)| fitting)
