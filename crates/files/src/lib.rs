@@ -16,8 +16,9 @@
 //! | read a sealed file at any position | [`SealedFile`] |
 //! | find the default passport and the trust store of the user | [`default_passport`], [`trust_directory`] |
 //! | find the files of a passport | [`public_half`], [`tagged`], [`former_default_passports`] |
-//! | write the files of a passport, replace them, find its public half | [`PassportFiles`] |
-//! | know which default passports of the user were replaced | [`replaced_passports`] |
+//! | write or replace the files of a passport | [`PassportFiles::write`], [`PassportFiles::replace`] |
+//! | read the public half of a passport | [`PassportFiles::read_public`] |
+//! | list the default passports that another one has replaced | [`replaced_passports`] |
 //! | keep a secret text off the disk | [`directory_in_memory`] |
 //! | make a directory durably, or a directory entry | [`make_directory`], [`sync_directory`] |
 //! | keep other processes out of a file | [`lock`] |
