@@ -184,7 +184,8 @@ fn read_secret(path: &Path) -> Result<SecretPassport, Error> {
 }
 
 fn document(path: &Path) -> io::Result<Document> {
-    Input::new(File::open(path)?, path.display().to_string())?.document(MAX_LEN)
+    // The path may have characters that harm a terminal, and the caller knows it.
+    Input::new(File::open(path)?, "the passport")?.document(MAX_LEN)
 }
 
 impl fmt::Display for PassportError {
@@ -290,6 +291,10 @@ mod tests {
         write(&left, "nothing").unwrap();
         write(&files.public, &public).unwrap();
         assert!(found().unwrap());
+        remove_file(&files.public).unwrap();
+        create_dir(&files.public).unwrap();
+        let text = found().unwrap_err().to_string();
+        assert!(text.ends_with("the passport: is a directory"), "{text}");
     }
 
     #[test]
