@@ -1,11 +1,13 @@
 //! A function's inputs, its required results, and its rights.
 
+pub(crate) mod few;
 mod groups;
 mod stream;
 
 use crate::algebra::{Algebra, Numbers};
 use crate::term::{Terms, Word};
 pub use groups::Groups;
+use std::rc::Rc;
 pub use stream::Stream;
 
 /// Eight bytes of a buffer at the entry.
@@ -324,13 +326,13 @@ pub struct Contract {
     /// The specification.
     pub formula: Formula,
     /// The steps of the specification, if the proof goes step by step.
-    pub steps: Option<Steps>,
+    pub steps: Option<Rc<Steps>>,
     /// The repeated part, if its number is arbitrary.
     pub repeats: Option<Repeats>,
     /// Data of any length.
-    pub stream: Option<Stream>,
+    pub stream: Option<Rc<Stream>>,
     /// Elements of any number, group by group.
-    pub groups: Option<Groups>,
+    pub groups: Option<Rc<Groups>>,
 }
 
 /// A buffer of at least two elements. The contract describes the first element and the cells before
@@ -370,7 +372,7 @@ impl Contract {
     /// A contract without buffers, that is proved step by step.
     pub fn stepwise(spec: impl Stepwise + Copy + 'static) -> Self {
         Self {
-            steps: Some(Steps::new(spec)),
+            steps: Some(Steps::new(spec).into()),
             ..Self::new(formula!(|a, contents| all_steps(&spec, a, contents)))
         }
     }
@@ -466,7 +468,7 @@ impl Contract {
         };
         let contract = contract.buffer(stream.count, 1, 8, Access::Read);
         Self {
-            stream: Some(stream),
+            stream: Some(stream.into()),
             ..contract
         }
     }

@@ -124,17 +124,9 @@ impl Session {
             }
         };
         let subject = (image, symbol, processor);
-        if let Some(repeats) = &contract.repeats {
-            let contract = (contract, repeats);
-            finding.verdict = self.by_induction(subject, contract, &layout, &mut finding);
-            return finding;
-        }
-        if let Some(stream) = &contract.stream {
-            finding.verdict = self.any_length(subject, (contract, stream), &layout, &mut finding);
-            return finding;
-        }
-        if let Some(groups) = &contract.groups {
-            finding.verdict = self.any_groups(subject, (contract, groups), &layout, &mut finding);
+        if contract.is_by_induction() {
+            let verdict = self.any_number(subject, contract, &layout, &mut finding);
+            finding.verdict = self.with_few_elements(subject, contract, verdict);
             return finding;
         }
         let contents = self.contents(contract, &layout);
@@ -183,6 +175,24 @@ impl Session {
             finding.verdict = witness.unwrap_or(finding.verdict);
         }
         finding
+    }
+
+    /// The verdict on a contract of any number of elements or data of any length.
+    fn any_number(
+        &mut self,
+        subject: Subject<'_>,
+        contract: &Contract,
+        layout: &Layout,
+        finding: &mut Finding,
+    ) -> Verdict {
+        if let Some(repeats) = &contract.repeats {
+            return self.by_induction(subject, (contract, repeats), layout, finding);
+        }
+        if let Some(stream) = &contract.stream {
+            return self.any_length(subject, (contract, stream), layout, finding);
+        }
+        let groups = contract.groups.as_ref().expect("one of the three");
+        self.any_groups(subject, (contract, groups), layout, finding)
     }
 
     /// A symbolic address with these low bits.

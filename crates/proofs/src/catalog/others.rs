@@ -135,7 +135,7 @@ fn sha256_any_blocks() -> Contract {
         end: Box::new(|a, state| vec![cells_32(a, state)]),
     };
     let contract = Contract {
-        steps: Some(steps),
+        steps: Some(steps.into()),
         ..Contract::new(first_block)
     };
     contract

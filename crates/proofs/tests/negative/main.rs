@@ -5,13 +5,14 @@
 
 mod addresses;
 mod arguments;
+mod few;
 mod leaks;
 mod processor;
 mod witnesses;
 
 use iced_x86::code_asm::{
-    CodeAssembler, al, byte_ptr, cl, dl, eax, ebx, ecx, edx, ptr, qword_ptr, r8, r9, r11, r12, r13,
-    rax, rbx, rcx, rdi, rdx, rsi, rsp, xmm0, xmm1,
+    CodeAssembler, al, byte_ptr, cl, dl, eax, ebx, ecx, edx, ptr, qword_ptr, r8, r9, r11, r11b,
+    r12, r13, rax, rbx, rcx, rdi, rdx, rsi, rsp, xmm0, xmm1,
 };
 use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 use sealstone_proofs::catalog::{Kernel, Set, kernels};

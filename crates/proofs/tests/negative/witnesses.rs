@@ -6,9 +6,9 @@ use sealstone_proofs::report::Report;
 use sealstone_prover::solver::Solver;
 
 /// No sample has this input.
-const RARE: u64 = 0x0123_4567_89ab_cdef;
+pub(super) const RARE: u64 = 0x0123_4567_89ab_cdef;
 
-fn z3() -> Solver {
+pub(super) fn z3() -> Solver {
     let [z3, _] =
         sealstone_proofs::lemma::solvers().expect("scripts/prove-lemmas installs the solvers");
     z3
@@ -85,7 +85,7 @@ fn divide(code: &mut CodeAssembler, change: impl Fn(&mut CodeAssembler)) {
 }
 
 #[track_caller]
-fn assert_unproved(verdict: &Verdict) {
+pub(super) fn assert_unproved(verdict: &Verdict) {
     assert!(matches!(verdict, Verdict::Unproved(_)), "{verdict}");
 }
 
@@ -212,8 +212,8 @@ fn a_bug_in_the_code_of_others_on_one_input() {
     assert_refuted(&with, "reproduced natively");
 }
 
-/// Skein's UBI, but for one chaining value of 2^64. It is proved for any number of blocks, by
-/// induction, and the solver is not asked there. It finds the value for one block and for three.
+/// Skein's UBI, but for one chaining value of 2^64. The solver finds the value for one block, for
+/// three, and for any number, of which it tries a few.
 #[test]
 fn a_bug_in_a_loop_of_any_length_on_one_input() {
     let (mut image, kernel) = (own_image(), kernel("Skein-256 UBI", Set::Baseline));
@@ -239,10 +239,7 @@ fn a_bug_in_a_loop_of_any_length_on_one_input() {
         };
         assert_unproved(&verdict(Session::new()));
         let with = verdict(Session::new().with_solver(z3()));
-        match contract(case).is_by_induction() {
-            true => assert_unproved(&with),
-            false => assert_refuted(&with, &format!("{RARE:016x}")),
-        }
+        assert_refuted(&with, &format!("{RARE:016x}"));
     }
 }
 

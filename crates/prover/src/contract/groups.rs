@@ -62,7 +62,7 @@ impl Contract {
             self.results, 1,
             "it returns the number of elements that are done"
         );
-        let groups = Some(groups);
+        let groups = Some(groups.into());
         Self { groups, ..self }
     }
 }

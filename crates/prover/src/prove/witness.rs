@@ -7,13 +7,13 @@
 //! The prover asks about outputs, about registers that must be restored, and about what must not
 //! depend on inputs: branches, addresses, and the numbers of shifts and divisions. The formulas of
 //! a loop that was cut contain words that may never occur. So the function runs again, without
-//! cuts. If its formulas, or those of the specification, become too long then, the prover asks no
-//! question. It asks none about loops of any length: contracts of a few elements can stand beside
-//! those of any number.
+//! cuts. About any number of elements, the prover asks with a few (`contract/few.rs`). If the
+//! formulas of the code or of the specification become too long then, it asks no question.
 
 use super::cut::are_short;
 use super::runs::{self, NativeRuns};
 use super::{Ends, Finding, Layout, Session, Subject, WRONG_OUTPUT, outputs_of};
+use crate::contract::few::Few;
 use crate::contract::{Cell, Contents, Contract};
 use crate::exec::{CLOBBERED, Reason, Stop};
 use crate::solver::Solver;
@@ -36,6 +36,36 @@ impl Session {
     pub fn with_solver(self, solver: Solver) -> Self {
         let solver = Some(solver);
         Self { solver, ..self }
+    }
+
+    /// The verdict on any number of elements, or a refutation with a few of them.
+    pub(super) fn with_few_elements(
+        &mut self,
+        subject: Subject<'_>,
+        contract: &Contract,
+        verdict: Verdict,
+    ) -> Verdict {
+        if self.solver.is_none() || !matches!(verdict, Verdict::Unproved(_)) {
+            return verdict;
+        }
+        let longest = self.most_length;
+        self.most_length = longest.min(LONGEST);
+        let mut few = contract.of_few().into_iter();
+        let refuted = few.find_map(|few| self.refuted_with(subject, &few));
+        self.most_length = longest;
+        refuted.unwrap_or(verdict)
+    }
+
+    fn refuted_with(&mut self, subject: Subject<'_>, few: &Few) -> Option<Verdict> {
+        let (image, symbol, processor) = subject;
+        let contract = &few.contract;
+        let layout = Layout::new(image, contract, |start, known| self.base(start, known)).ok()?;
+        let contents = self.contents(contract, &layout);
+        if !few.is_short(&mut self.terms, &contents, self.most_length) {
+            return None;
+        }
+        let verdict = self.prove(image, symbol, contract, processor).verdict;
+        matches!(verdict, Verdict::Refuted(_)).then_some(verdict)
     }
 
     /// The verdict with a refuting input, if the solver finds one.
