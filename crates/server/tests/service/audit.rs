@@ -63,7 +63,7 @@ fn after_some_actions(world: &World) -> (Service, String) {
 
 #[test]
 fn actions_are_logged_in_order() {
-    let world = World::new();
+    let world = World::with_rsa();
     let (issuer, data) = after_some_actions(&world);
     let entries = admin(&data, &["audit"])["entries"].clone();
     let entries = entries.as_array().expect("entries");
@@ -134,7 +134,7 @@ fn planted_alterations_are_caught() {
         }),
     ];
     for (what, change) in changes {
-        let world = World::new();
+        let world = World::with_rsa();
         let (issuer, data) = after_some_actions(&world);
         issuer.stop();
         let noted = end(&data);
@@ -149,7 +149,7 @@ fn planted_alterations_are_caught() {
 /// A log that is consistent, but not the earlier log.
 #[test]
 fn a_shortened_log_is_caught_by_a_noted_end() {
-    let world = World::new();
+    let world = World::with_rsa();
     let (issuer, data) = after_some_actions(&world);
     issuer.stop();
     let noted = end(&data);
@@ -243,7 +243,7 @@ fn secrets_of_a_run(world: &World, issuer: &Service, data: &str) -> Vec<String> 
 /// status, audit log.
 #[test]
 fn no_log_of_a_run_holds_a_secret() {
-    let world = World::new();
+    let world = World::with_rsa();
     let config = "[log]\nlevel = \"trace\"\n[issuer]\ngate = \"friends\"\nverify = true\n\
         [gates.friends]\nkind = \"invitation\"\n[keys]\ntypes = [5]\n";
     let file = world.path("config.toml");

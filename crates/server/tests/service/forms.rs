@@ -11,7 +11,7 @@ use crate::world::{World, get, mode_of, now, post, problem, redeem, token};
 
 #[test]
 fn a_token_is_redeemed_once_with_nothing_configured() {
-    let world = World::new();
+    let world = World::with_rsa();
     let issuer = world.issuer(&[]);
     assert_eq!(issuer.ready["gate"], "pow", "nobody asked for none");
     let verifier = world.verifier(issuer.url(), &[]);
@@ -35,7 +35,7 @@ fn a_token_is_redeemed_once_with_nothing_configured() {
 
 #[test]
 fn restarts_keep_keys_and_spent_tokens() {
-    let world = World::new();
+    let world = World::with_rsa();
     let issuer = world.issuer(&["--gate", "none"]);
     let verifier = world.verifier(issuer.url(), &[]);
     let address = verifier.address().to_owned();
@@ -64,7 +64,7 @@ fn restarts_keep_keys_and_spent_tokens() {
 
 #[test]
 fn the_directory_is_of_rfc_9578() {
-    let world = World::new();
+    let world = World::with_rsa();
     let issuer = world.issuer(&[]);
     let client = Client::new(issuer.url());
     let answer = client.get(&format!("{}{WELL_KNOWN_PATH}", issuer.url()), None);
@@ -88,7 +88,7 @@ fn ask(issuer: &str, media_type: &str, body: &[u8]) -> (u16, String) {
 
 #[test]
 fn requests_that_are_none_are_problems() {
-    let world = World::new();
+    let world = World::with_rsa();
     let issuer = world.issuer(&["--gate", "none"]);
     let one = "application/private-token-request";
     for (media_type, body, status, name) in [
@@ -139,7 +139,7 @@ fn requests_that_are_none_are_problems() {
 
 #[test]
 fn batches_of_all_forms() {
-    let world = World::new();
+    let world = World::with_rsa();
     let issuer = world.configured("[issuer]\ngate = \"none\"\n[keys]\ntypes = [1, 2, 5, 0xff01]");
     let verifier = world.verifier(issuer.url(), &[]);
     let client = Client::new(issuer.url());
@@ -188,7 +188,7 @@ fn batches_of_all_forms() {
 
 #[test]
 fn a_batch_with_a_wrong_operation_spends_nothing() {
-    let world = World::new();
+    let world = World::with_rsa();
     let issuer = world.issuer(&["--gate", "none"]);
     let verifier = world.verifier(issuer.url(), &[]);
     let tokens = [(); 2].map(|()| token(issuer.url(), verifier.url()));
@@ -224,7 +224,7 @@ fn text(token: &Token) -> String {
 
 #[test]
 fn the_json_interface_spends_checks_and_repeats() {
-    let world = World::new();
+    let world = World::with_rsa();
     let issuer = world.issuer(&["--gate", "none"]);
     let verifier = world.verifier(issuer.url(), &[]);
     let token = token(issuer.url(), verifier.url());
@@ -280,7 +280,7 @@ fn the_json_interface_spends_checks_and_repeats() {
 
 #[test]
 fn tokens_that_are_wrong_are_refused_with_a_reason() {
-    let world = World::new();
+    let world = World::with_rsa();
     let issuer = world.issuer(&["--gate", "none"]);
     let verifier = world.verifier(issuer.url(), &[]);
     let url = format!("{}/verify", verifier.url());
@@ -313,7 +313,7 @@ fn tokens_that_are_wrong_are_refused_with_a_reason() {
 
 #[test]
 fn an_issuer_can_verify_its_own_tokens_of_all_types() {
-    let world = World::new();
+    let world = World::with_rsa();
     let config = "[issuer]\ngate = \"none\"\nverify = true\n[keys]\ntypes = [1, 2, 5, 0xff01]";
     let issuer = world.configured(config);
     let client = Client::new(issuer.url());

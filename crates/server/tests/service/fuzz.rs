@@ -213,7 +213,7 @@ fn ask(address: &str, request: &[u8]) -> Vec<u8> {
 
 /// Fuzzes for a number of seconds. Returns the numbers of sent and of answered requests.
 fn fuzz(seconds: u64, seed: u64) -> (usize, usize) {
-    let world = World::new();
+    let world = World::with_rsa();
     let issuer = world.configured(
         "[issuer]\ngate = \"none\"\nverify = true\n[connections]\nhead-seconds = 1\n\
          [routes]\nseconds = 2\n",

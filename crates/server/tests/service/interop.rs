@@ -25,7 +25,7 @@ fn their_client_gets_and_redeems_tokens() {
         return;
     };
     let library = Path::new(&library);
-    let world = World::new();
+    let world = World::with_rsa();
     let config = "[issuer]\nverify = true\n[gates.pow]\nkind = \"pow\"\nbits = 10";
     let issuer = world.configured(config);
     let verifier = world.verifier(issuer.url(), &[]);

@@ -67,7 +67,7 @@ struct Pair {
 
 impl Pair {
     fn new() -> Self {
-        let world = World::new();
+        let world = World::with_rsa();
         let issuer = world.issuer(&["--gate", "none"]);
         let verifier = world.verifier(issuer.url(), &[]);
         Self {
@@ -205,7 +205,7 @@ fn a_backup_that_is_not_whole_restores_nothing() {
 
 #[test]
 fn nothing_is_made_of_a_store_that_is_not_there() {
-    let world = World::new();
+    let world = World::with_rsa();
     let (from, to) = (place(&world, "from.toml"), place(&world, "to.toml"));
     let (missing, new) = (place(&world, "missing"), place(&world, "new"));
     std::fs::write(&from, format!("data = \"{missing}\"\n")).expect("a file");

@@ -26,7 +26,7 @@ async fn page(accepted: Extension<Accepted>, request: Request) -> String {
 
 #[test]
 fn an_application_lets_requests_with_tokens_pass() {
-    let world = World::new();
+    let world = World::with_rsa();
     let issuer = world.issuer(&["--gate", "none"]);
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let stop = Stop::default();

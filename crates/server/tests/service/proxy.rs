@@ -85,7 +85,7 @@ impl Drop for Nginx {
 #[test]
 #[ignore = "starts nginx: make test-services"]
 fn with_nginx_a_request_needs_a_token() {
-    let world = World::new();
+    let world = World::with_rsa();
     let issuer = world.issuer(&["--gate", "none"]);
     let verifier = world.verifier(issuer.url(), &[]);
     let nginx = Nginx::start(&world.path(""), &issuer, &verifier);
@@ -178,7 +178,7 @@ impl Drop for Caddy {
 #[test]
 #[ignore = "starts caddy: make test-services"]
 fn with_caddy_a_request_needs_a_token() {
-    let world = World::new();
+    let world = World::with_rsa();
     let issuer = world.issuer(&["--gate", "none"]);
     let verifier = world.verifier(issuer.url(), &[]);
     let caddy = Caddy::start(&world.path(""), &issuer, &verifier);
@@ -234,7 +234,7 @@ fn as_envoy(verifier: &Service, method: &str, path: &str, authorization: &str) -
 
 #[test]
 fn the_requests_of_envoy_are_answered_as_it_wants() {
-    let world = World::new();
+    let world = World::with_rsa();
     let issuer = world.issuer(&["--gate", "none"]);
     let verifier = world.verifier(issuer.url(), &[]);
     assert_eq!(of_envoy("failure_mode_allow:"), "false");
@@ -307,7 +307,7 @@ fn ask(issuer: u16, forwarded: &str, body: &Path) -> String {
 #[test]
 #[ignore = "starts nginx: make test-services"]
 fn with_nginx_a_forged_header_evades_no_limit() {
-    let world = World::new();
+    let world = World::with_rsa();
     let issuer = world.configured(
         "proxies = [\"127.0.0.1\"]\n[issuer]\ngate = \"slow\"\n\
          [gates.slow]\nkind = \"rate\"\nlimit = 3\nperiod = 86400\n",

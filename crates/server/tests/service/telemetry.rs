@@ -214,7 +214,7 @@ fn is_error(span: &Span) -> bool {
 #[test]
 #[ignore = "starts redis-server: make test-services"]
 fn with_redis_that_is_gone_spans_tell_the_failure() {
-    let world = World::new();
+    let world = World::with_rsa();
     let collector = Collector::start(Behaviour::Takes);
     let mut redis = Redis::start("always");
     let passphrase = world.path("passphrase");

@@ -160,7 +160,7 @@ fn hang_up(service: &Service) {
 
 #[test]
 fn tokens_travel_with_tls() {
-    let world = World::new();
+    let world = World::with_rsa();
     let authority = Authority::new(&world);
     let issuer = world.configured(&authority.config());
     assert!(issuer.url().starts_with("https://"), "{}", issuer.url());

@@ -15,7 +15,7 @@ use crate::world::{World, get, now, redeem, token};
 
 #[test]
 fn a_verifier_goes_on_with_the_last_good_directory() {
-    let world = World::new();
+    let world = World::with_rsa();
     let issuer = world.issuer(&["--gate", "none"]);
     let verifier = world.verifier(issuer.url(), &[]);
     let (url, address) = (issuer.url().to_owned(), verifier.address().to_owned());
@@ -34,7 +34,7 @@ fn a_verifier_goes_on_with_the_last_good_directory() {
 
 #[test]
 fn another_issuer_at_the_same_url_is_refused() {
-    let world = World::new();
+    let world = World::with_rsa();
     let issuer = world.issuer(&["--gate", "none"]);
     let (url, address) = (issuer.url().to_owned(), issuer.address().to_owned());
     let verifier = world.verifier(&url, &[]);
@@ -109,7 +109,7 @@ fn an_issuer_that_was_denied_is_not_used() {
 
 #[test]
 fn revoked_keys_are_worthless_and_new_ones_work() {
-    let world = World::new();
+    let world = World::with_rsa();
     let issuer = world.issuer(&["--gate", "none"]);
     // A refresh each second, for the test.
     let config = world.path("verifier.toml");
@@ -139,7 +139,7 @@ fn revoked_keys_are_worthless_and_new_ones_work() {
 /// it too.
 #[test]
 fn verifiers_with_one_store_all_follow_the_issuer() {
-    let world = World::new();
+    let world = World::with_rsa();
     let issuer = world.issuer(&["--gate", "none"]);
     let store = RedbStore::open(&world.path("store.redb")).expect("a store");
     let store: Arc<dyn Store> = Arc::new(store);

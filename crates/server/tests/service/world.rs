@@ -25,14 +25,18 @@ impl Service {
 
     /// Waits until it is ready; its standard error goes elsewhere.
     pub(crate) fn start_with_errors(arguments: &[&str], errors: Stdio) -> Self {
-        let (process, line) = spawn(arguments, errors);
+        let (process, line) = spawn(program(arguments).stderr(errors));
         let ready = serde_json::from_str(&line).expect("JSON");
         Self { process, ready }
     }
 
     /// Waits until it is ready, or has ended. The error is its output.
     pub(crate) fn try_start(arguments: &[&str]) -> Result<Self, String> {
-        let (mut process, line) = spawn(arguments, Stdio::piped());
+        Self::try_run(&mut program(arguments))
+    }
+
+    fn try_run(command: &mut Command) -> Result<Self, String> {
+        let (mut process, line) = spawn(command.stderr(Stdio::piped()));
         let mut errors = process.stderr.take().expect("a pipe");
         if line.is_empty() {
             let mut said = String::new();
@@ -65,14 +69,16 @@ impl Service {
     }
 }
 
+fn program(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sealstone-server"));
+    command.args(arguments);
+    command
+}
+
 /// A program, and the first line that it prints.
-fn spawn(arguments: &[&str], errors: Stdio) -> (Child, String) {
-    let mut process = Command::new(env!("CARGO_BIN_EXE_sealstone-server"))
-        .args(arguments)
-        .stdout(Stdio::piped())
-        .stderr(errors)
-        .spawn()
-        .expect("a program");
+fn spawn(command: &mut Command) -> (Child, String) {
+    let command = command.stdout(Stdio::piped());
+    let mut process = command.spawn().expect("a program");
     let mut line = String::new();
     let output = process.stdout.take().expect("a pipe");
     BufReader::new(output).read_line(&mut line).expect("a line");
@@ -88,15 +94,31 @@ impl Drop for Service {
 }
 
 /// Directories for an issuer and a verifier.
-pub(crate) struct World(TempDir);
+pub(crate) struct World {
+    directory: TempDir,
+    has_rsa: bool,
+}
 
 impl World {
+    /// Its issuer has tokens of type 1 only. An RSA key takes a second of a processor.
     pub(crate) fn new() -> Self {
-        Self(tempfile::tempdir().expect("a directory"))
+        Self {
+            directory: tempfile::tempdir().expect("a directory"),
+            has_rsa: false,
+        }
+    }
+
+    /// Its issuer has the types of its configuration: by default also tokens that another verifier
+    /// can verify, which needs RSA.
+    pub(crate) fn with_rsa() -> Self {
+        Self {
+            has_rsa: true,
+            ..Self::new()
+        }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
+        self.directory.path().join(name)
     }
 
     fn text(&self, name: &str) -> String {
@@ -106,7 +128,12 @@ impl World {
     /// An issuer with more options.
     pub(crate) fn issuer(&self, more: &[&str]) -> Service {
         let data = self.text("issuer");
-        Service::start(&[&["issuer", "--data", &data], listen(more), more].concat())
+        let arguments = [&["issuer", "--data", &data], listen(more), more].concat();
+        let mut command = program(&arguments);
+        if !self.has_rsa {
+            command.env("SEALSTONE_SERVER_KEYS__TYPES", "[1]");
+        }
+        Service::try_run(&mut command).unwrap_or_else(|error| panic!("{arguments:?}: {error}"))
     }
 
     /// An issuer with the text of a configuration.
