@@ -263,7 +263,7 @@ fn calibration_keeps_within_its_limits() {
 #[test]
 fn a_benchmark_shows_each_profile_when_it_is_known() {
     let world = World::empty();
-    let mut bench = world.command(&["password", "bench", "--rounds", "2"]);
+    let mut bench = world.command(&["password", "bench", "--rounds", "1"]);
     let mut bench = bench.stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(bench.stdout.take().unwrap()).lines();
     let shown: Vec<String> = lines.by_ref().take(3).map(Result::unwrap).collect();
