@@ -193,3 +193,206 @@ fn on_numbers(limited: &Limited, contents: &Contents<u64>) -> Contents<u64> {
         .map(|cells| cells.iter().map(number).collect())
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algebra::{Algebra, Numbers};
+    use crate::contract::{Access, Stepwise};
+
+    /// Its first step differs from the others.
+    #[derive(Clone, Copy)]
+    struct Sum;
+
+    impl Stepwise for Sum {
+        fn steps(&self) -> usize {
+            1
+        }
+        fn begin<A: Algebra<64>>(&self, a: &mut A, contents: &Contents<A::Word>) -> Vec<A::Word> {
+            vec![a.add(&contents[0][0], &contents[1][0])]
+        }
+        fn reads(&self, number: usize) -> (usize, Vec<usize>) {
+            (1, vec![1 + 2 * number, 2 + 2 * number])
+        }
+        fn step<A: Algebra<64>>(
+            &self,
+            a: &mut A,
+            number: usize,
+            words: &[A::Word],
+            read: &[A::Word],
+        ) -> Vec<A::Word> {
+            let number = a.number(number as u64);
+            let sum = a.add(&words[0], &read[0]);
+            let sum = a.rotate_left(&sum, 7);
+            let sum = a.add(&sum, &read[1]);
+            vec![a.add(&sum, &number)]
+        }
+    }
+
+    #[test]
+    fn elements_are_steps() {
+        let few = Contract::stepwise(Sum)
+            .buffer("sum", 1, 8, Access::Write)
+            .repeats("elements", (2, 8), "number")
+            .after(1)
+            .of_few();
+        for (number, few) in [2, 3].into_iter().zip(&few) {
+            let contents = numbers(&few.contract);
+            assert_eq!(contents[1].len(), 1 + 2 * number);
+            assert_eq!(few.contract.buffers[2].cells, [Cell::Number(number as u64)]);
+            let mut sum = contents[0][0].wrapping_add(contents[1][0]);
+            for (i, element) in contents[1][1..].chunks(2).enumerate() {
+                sum = sum.wrapping_add(element[0]).rotate_left(7);
+                sum = sum.wrapping_add(element[1]).wrapping_add(i.min(1) as u64);
+            }
+            assert_eq!(result(few, &contents), [[sum]]);
+        }
+    }
+
+    /// Groups of 16 bytes, and a key that is rotated for each word.
+    #[test]
+    fn data_is_transformed_in_groups() {
+        let rotated = |a: &mut Terms, key: &Word, by| Algebra::<64>::rotate_left(a, key, by);
+        let stream = Stream {
+            input: "input",
+            output: "output",
+            count: "length",
+            unit: 1,
+            group: 16,
+            least: 3,
+            needed: 1,
+            begin: Box::new(|_, contents| contents[0].clone()),
+            next: Box::new(move |a, key| vec![rotated(a, &key[0], 18)]),
+            transform: Box::new(move |a, _, key, data| {
+                assert_eq!(data.len(), 2, "as long as the longest data");
+                let second = rotated(a, &key[0], 9);
+                let keys = [&key[0], &second];
+                let pairs = data.iter().zip(keys);
+                let words = pairs.map(|(data, key)| Algebra::<64>::xor(a, data, key));
+                words.collect()
+            }),
+            carried: Box::new(|_, _, _| Vec::new()),
+        };
+        let few = Contract::new(crate::formula!(|_a, contents| contents.clone()))
+            .buffer("key", 1, 8, Access::Read)
+            .stream(stream)
+            .of_few();
+        for (length, few) in [3_usize, 16, 17].into_iter().zip(&few) {
+            let contents = numbers(&few.contract);
+            assert_eq!(few.contract.buffers[3].cells, [Cell::Number(length as u64)]);
+            let mut expected = bytes(&contents[1]);
+            assert_eq!(expected.len(), length.next_multiple_of(8));
+            for (i, byte) in bytes(&contents[2]).into_iter().take(length).enumerate() {
+                let key = contents[0][0].rotate_left(9 * (i / 8) as u32);
+                expected[i] = byte ^ key.to_le_bytes()[i % 8];
+            }
+            assert_eq!(bytes(&result(few, &contents)[0]), expected);
+        }
+    }
+
+    fn bytes(cells: &[u64]) -> Vec<u8> {
+        let cells = cells.iter().copied();
+        cells.flat_map(u64::to_le_bytes).collect()
+    }
+
+    /// The first word of an element, rotated, plus the second one and its position.
+    #[derive(Clone, Copy)]
+    struct Placed {
+        elements: usize,
+    }
+
+    impl Stepwise for Placed {
+        fn steps(&self) -> usize {
+            1
+        }
+        fn begin<A: Algebra<64>>(&self, _a: &mut A, contents: &Contents<A::Word>) -> Vec<A::Word> {
+            vec![contents[2][1].clone()]
+        }
+        fn reads(&self, _number: usize) -> (usize, Vec<usize>) {
+            (0, (0..2 * self.elements).collect())
+        }
+        fn step<A: Algebra<64>>(
+            &self,
+            a: &mut A,
+            _number: usize,
+            words: &[A::Word],
+            read: &[A::Word],
+        ) -> Vec<A::Word> {
+            let mut position = words[0].clone();
+            let distance = a.number(24);
+            let mut results = Vec::new();
+            for element in read.chunks(2) {
+                let first = a.rotate_left(&element[0], 5);
+                let sum = a.add(&first, &element[1]);
+                results.push(a.add(&sum, &position));
+                position = a.add(&position, &distance);
+            }
+            results
+        }
+    }
+
+    #[test]
+    fn elements_are_taken_in_groups() {
+        let groups = |least| Groups {
+            input: "elements",
+            output: "results",
+            cells: [2, 1],
+            position: ("record", 1),
+            distance: 24,
+            size: 2,
+            least,
+            steps: Box::new(|elements| Steps::new(Placed { elements })),
+        };
+        let contract = |least| {
+            Contract::stepwise(Placed { elements: 2 })
+                .buffer("elements", 4, 8, Access::Read)
+                .buffer("results", 2, 8, Access::Write)
+                .record("record", vec![Cell::Elements, Cell::Input], 8, Access::Read)
+                .returns(1)
+                .in_groups(groups(least))
+        };
+        let mut few = contract(1).of_few();
+        // The third of these is left to the caller.
+        few.push(contract(2).of_groups(&Rc::new(groups(2)), 3));
+        for ((number, done), few) in [(1, 1), (2, 2), (3, 3), (3, 2)].into_iter().zip(&few) {
+            let contents = numbers(&few.contract);
+            assert_eq!([contents[0].len(), contents[1].len()], [2 * number, number]);
+            assert_eq!(
+                few.contract.buffers[2].cells[0],
+                Cell::Number(number as u64)
+            );
+            let mut expected = contents[1].clone();
+            for (i, element) in contents[0].chunks(2).take(done).enumerate() {
+                let position = contents[2][1].wrapping_add(24 * i as u64);
+                let sum = element[0].rotate_left(5).wrapping_add(element[1]);
+                expected[i] = sum.wrapping_add(position);
+            }
+            assert_eq!(result(few, &contents), [expected, vec![done as u64]]);
+        }
+    }
+
+    /// Any numbers for the cells of a contract.
+    fn numbers(contract: &Contract) -> Contents<u64> {
+        let mut number = 1_u64;
+        let buffers = contract.buffers.iter();
+        let buffers = buffers.map(|buffer| {
+            let cells = buffer.cells.iter();
+            let cells = cells.map(|_| {
+                number = number.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+                number
+            });
+            cells.collect()
+        });
+        buffers.collect()
+    }
+
+    /// The result on numbers. It fits into the limit, and not into less.
+    fn result(few: &Few, contents: &Contents<u64>) -> Contents<u64> {
+        let mut terms = Terms::new(1);
+        let cells = |cells: &Vec<u64>| cells.iter().map(|_| terms.input(64)).collect();
+        let formulas: Contents<Word> = contents.iter().map(cells).collect();
+        assert!(!few.is_short(&mut terms, &formulas, 0));
+        assert!(few.is_short(&mut terms, &formulas, 1 << 20));
+        (few.contract.formula.numeric)(&mut Numbers, contents)
+    }
+}
