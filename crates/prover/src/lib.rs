@@ -63,8 +63,8 @@
 //! function takes in groups, with a loop in each group, the induction is on the groups
 //! ([`Contract::in_groups`](contract::Contract::in_groups)).
 //!
-//! A failed proof by induction refutes nothing. A session with a solver then tries a few elements or
-//! lengths. It shows an input that refutes one of these.
+//! A failed proof by induction refutes nothing. A session with a solver then tries a few elements
+//! or lengths. It shows an input that refutes one of these.
 //!
 //! # Wide numbers
 //!
