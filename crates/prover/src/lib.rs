@@ -64,7 +64,7 @@
 //! ([`Contract::in_groups`](contract::Contract::in_groups)).
 //!
 //! A failed proof by induction refutes nothing. A session with a solver then tries a few elements
-//! or lengths. It shows an input that refutes one of these.
+//! or lengths. If one of these is refuted, the verdict is REFUTED and says the number.
 //!
 //! # Wide numbers
 //!

@@ -1,5 +1,5 @@
-//! Loops of any number of turns, with bugs that show on one input of very many. A run with a few
-//! elements shows the bug.
+//! Loops of any number of turns, with bugs that a run with a few elements shows: on one input of
+//! very many, or in the second group.
 
 use super::witnesses::{RARE, assert_unproved, z3};
 use super::*;

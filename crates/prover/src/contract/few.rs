@@ -3,6 +3,9 @@
 //! A proof by induction never refutes: its states at the header of the loop may be impossible. With
 //! few elements, a whole run shows what the function does. Each contract here is an instance of
 //! the one for any number. So an input that refutes it refutes that one too.
+//!
+//! A contract has no instances here if its data is not simply unknown words in memory of its own:
+//! if a part of it is fixed, or another buffer is the same memory or points into it.
 
 use super::{Buffer, Cell, Contents, Contract, Formula, Groups, Repeats, Steps, Stream, pick};
 use crate::term::{Bit, Terms, Word, constant};
@@ -14,6 +17,8 @@ type Limited = dyn Fn(&mut Terms, &Contents<Word>, usize) -> Option<Contents<Wor
 /// A contract of a few elements.
 pub(crate) struct Few {
     pub(crate) contract: Contract,
+    /// The number of elements, as text: `blocks = 2`.
+    pub(crate) number: String,
     limited: Rc<Limited>,
 }
 
@@ -31,25 +36,58 @@ impl Few {
 }
 
 impl Contract {
-    /// Contracts of a few numbers of elements, if this is one of any number.
+    /// Contracts of a few elements, if this is one of any number.
     pub(crate) fn of_few(&self) -> Vec<Few> {
-        if let (Some(repeats), Some(steps)) = (self.repeats, &self.steps) {
-            let few = [2, 3].map(|number| self.of_elements(repeats, steps, number));
-            return few.into();
+        let few = |mut numbers: Vec<u64>, of: &dyn Fn(u64) -> Few| {
+            numbers.dedup();
+            numbers.into_iter().map(of).collect()
+        };
+        match (&self.repeats, &self.steps, &self.stream, &self.groups) {
+            (Some(repeats), Some(steps), ..) if self.is_step(*repeats, steps) => {
+                few(vec![2, 3], &|number| {
+                    self.of_elements(*repeats, steps, number)
+                })
+            }
+            (_, _, Some(stream), _) if self.is_plain(&[stream.input, stream.output]) => {
+                let longest = stream.longest();
+                let numbers = vec![stream.least, longest, longest + 1];
+                few(numbers, &|number| self.of_units(stream, number))
+            }
+            (_, _, _, Some(groups)) if self.is_plain(&[groups.input, groups.output]) => {
+                let [size, least] = [groups.size, groups.least].map(|number| number as u64);
+                let numbers = vec![least, size, size + least];
+                few(numbers, &|number| self.of_groups(groups, number))
+            }
+            _ => Vec::new(),
         }
-        if let Some(stream) = &self.stream {
-            let few = [stream.least, stream.longest(), stream.longest() + 1];
-            return few.map(|number| self.of_units(stream, number)).into();
-        }
-        if let Some(groups) = &self.groups {
-            let few = [groups.least, groups.size, groups.size + groups.least];
-            return few.map(|number| self.of_groups(groups, number)).into();
-        }
-        Vec::new()
+    }
+
+    /// Whether these buffers hold unknown words, and no other buffer is the same memory or points
+    /// into it.
+    fn is_plain(&self, names: &[&str]) -> bool {
+        let is_own = |buffer: &Buffer| match names.contains(&buffer.name) {
+            true => {
+                buffer.same_as.is_none() && buffer.cells.iter().all(|cell| *cell == Cell::Input)
+            }
+            false => {
+                let is_inside =
+                    |cell: &Cell| matches!(cell, Cell::Inside(of, _) if names.contains(of));
+                !buffer.same_as.is_some_and(|of| names.contains(&of))
+                    && !buffer.cells.iter().any(is_inside)
+            }
+        };
+        self.buffers.iter().all(is_own)
+    }
+
+    /// Whether a step reads the cells of an element in their order.
+    fn is_step(&self, repeats: Repeats, steps: &Steps) -> bool {
+        let buffer = self.index(repeats.buffer);
+        let element = repeats.before..self.buffers[buffer].cells.len();
+        self.is_plain(&[repeats.buffer]) && (steps.reads)(0) == (buffer, element.collect())
     }
 
     /// The contract with other buffers and another formula.
-    fn few(&self, buffers: Vec<Buffer>, limited: Rc<Limited>) -> Few {
+    fn few(&self, number: String, buffers: Vec<Buffer>, limited: Rc<Limited>) -> Few {
         let [symbolic, numeric] = [&limited, &limited].map(Rc::clone);
         let formula = Formula {
             symbolic: Box::new(move |terms, contents| {
@@ -67,31 +105,37 @@ impl Contract {
             groups: None,
             ..*self
         };
-        Few { contract, limited }
+        Few {
+            contract,
+            number,
+            limited,
+        }
     }
 
     /// Each element is a step.
-    fn of_elements(&self, repeats: Repeats, steps: &Rc<Steps>, number: usize) -> Few {
+    fn of_elements(&self, repeats: Repeats, steps: &Rc<Steps>, number: u64) -> Few {
         let [buffer, count] = [repeats.buffer, repeats.count].map(|name| self.index(name));
+        let first = self.buffers[buffer].cells.len();
+        let element = first - repeats.before;
         let mut buffers = self.buffers.clone();
-        let element = buffers[buffer].cells.split_off(repeats.before);
-        let cells = element.len();
-        let all = (0..number).flat_map(|_| element.iter().cloned());
-        buffers[buffer].cells.extend(all);
-        buffers[count].cells = vec![Cell::Number(number as u64)];
+        let all = repeats.before + number as usize * element;
+        buffers[buffer].cells = vec![Cell::Input; all];
+        buffers[count].cells = vec![Cell::Number(number)];
         let steps = Rc::clone(steps);
         let limited = move |terms: &mut Terms, contents: &Contents<Word>, most: usize| {
-            let mut words = (steps.begin)(terms, contents);
-            let (buffer, first) = (steps.reads)(0);
-            for element in 0..number {
-                let read: Vec<usize> = first.iter().map(|cell| cell + element * cells).collect();
-                let read = pick(&contents[buffer], &read);
-                words = (steps.step)(terms, element.min(1), &words, &read);
+            // The specification sees as much as in the contract of any number.
+            let mut of_first = contents.clone();
+            of_first[buffer].truncate(first);
+            let mut words = (steps.begin)(terms, &of_first);
+            let elements = contents[buffer][repeats.before..].chunks(element);
+            for (step, read) in elements.enumerate() {
+                words = (steps.step)(terms, step.min(1), &words, read);
                 is_below(terms, most)?;
             }
             Some((steps.end)(terms, &words))
         };
-        self.few(buffers, Rc::new(limited))
+        let number = format!("{} = {number}", repeats.count);
+        self.few(number, buffers, Rc::new(limited))
     }
 
     /// Data of so many units. The buffers may have some bytes more, which stay as they are.
@@ -110,13 +154,18 @@ impl Contract {
         let limited = move |terms: &mut Terms, contents: &Contents<Word>, most: usize| {
             let (data, before) = (contents[input].concat(), contents[output].concat());
             let (mut data, mut result) = (&data[..8 * bytes], Vec::new());
-            let mut words = (stream.begin)(terms, contents);
+            // The specification sees as much as in the contract of any length.
+            let mut of_longest = contents.clone();
+            for buffer in [input, output] {
+                of_longest[buffer].resize(longest.div_ceil(64), constant(0, 64));
+            }
+            let mut words = (stream.begin)(terms, &of_longest);
             loop {
-                let padding = vec![Bit::ZERO; longest.next_multiple_of(64)];
-                let mut rest: Word = data.iter().copied().chain(padding).collect();
-                rest.truncate(longest.next_multiple_of(64));
+                let zeros = [Bit::ZERO].into_iter().cycle();
+                let rest = data.iter().copied().chain(zeros);
+                let rest: Word = rest.take(longest.next_multiple_of(64)).collect();
                 let rest: Vec<Word> = rest.chunks(64).map(<[Bit]>::to_vec).collect();
-                let done = (stream.transform)(terms, contents, &words, &rest).concat();
+                let done = (stream.transform)(terms, &of_longest, &words, &rest).concat();
                 is_below(terms, most)?;
                 if data.len() <= longest {
                     result.extend(&done[..data.len()]);
@@ -128,11 +177,13 @@ impl Contract {
                 words = (stream.next)(terms, &words);
             }
         };
-        self.few(buffers, Rc::new(limited))
+        let number = format!("{} = {number}", self.buffers[count].name);
+        self.few(number, buffers, Rc::new(limited))
     }
 
     /// So many elements, in groups.
-    fn of_groups(&self, groups: &Rc<Groups>, number: usize) -> Few {
+    fn of_groups(&self, groups: &Rc<Groups>, number: u64) -> Few {
+        let number = number as usize;
         let [input, output] = [groups.input, groups.output].map(|name| self.index(name));
         let position = (self.index(groups.position.0), groups.position.1);
         let mut buffers = self.buffers.clone();
@@ -149,9 +200,11 @@ impl Contract {
             let mut done = 0;
             while number - done >= groups.least {
                 let elements = groups.size.min(number - done);
+                // The specification sees as much as in the contract of any number.
                 let mut of_group = contents.clone();
                 for (buffer, cells) in [input, output].into_iter().zip(groups.cells) {
                     of_group[buffer] = contents[buffer][done * cells..][..elements * cells].into();
+                    of_group[buffer].resize(groups.size * cells, constant(0, 64));
                 }
                 let distance = u128::from(groups.distance) * done as u128;
                 let first = &contents[position.0][position.1];
@@ -171,7 +224,7 @@ impl Contract {
             }
             Some(vec![results, vec![constant(done as u128, 64)]])
         };
-        self.few(buffers, Rc::new(limited))
+        self.few(format!("elements = {number}"), buffers, Rc::new(limited))
     }
 }
 
@@ -236,7 +289,7 @@ mod tests {
             .repeats("elements", (2, 8), "number")
             .after(1)
             .of_few();
-        for (number, few) in [2, 3].into_iter().zip(&few) {
+        for (number, few) in [2_usize, 3].into_iter().zip(&few) {
             let contents = numbers(&few.contract);
             assert_eq!(contents[1].len(), 1 + 2 * number);
             assert_eq!(few.contract.buffers[2].cells, [Cell::Number(number as u64)]);
@@ -368,6 +421,29 @@ mod tests {
                 expected[i] = sum.wrapping_add(position);
             }
             assert_eq!(result(few, &contents), [expected, vec![done as u64]]);
+        }
+    }
+
+    /// The data would have other contents, or other places, than the contract says.
+    #[test]
+    fn data_that_is_not_simply_unknown_has_no_instances() {
+        let contract = || {
+            Contract::stepwise(Sum)
+                .buffer("sum", 1, 8, Access::Write)
+                .repeats("elements", (2, 8), "number")
+                .after(1)
+        };
+        assert_eq!(contract().of_few().len(), 2);
+        let mut fixed = contract();
+        fixed.buffers[1].cells[2] = Cell::Number(0);
+        let shared = contract().buffer("key", 3, 8, Access::Read);
+        let shared = shared.with_same("the same", "key", "elements");
+        let cells = vec![Cell::Inside("elements", 16)];
+        let inside = contract().record("ends", cells, 8, Access::Read);
+        let mut moved = contract();
+        moved.repeats.as_mut().expect("elements").before = 0;
+        for other in [fixed, shared, inside, moved] {
+            assert_eq!(other.of_few().len(), 0);
         }
     }
 

@@ -31,7 +31,8 @@ type Run<'a> = (&'a Result<Ends, Stop>, &'a [Word]);
 type Values = BTreeMap<usize, bool>;
 
 impl Session {
-    /// Asks this solver for an input if samples do not refute.
+    /// Asks this solver for an input if samples do not refute. A contract of any number of elements
+    /// that is not proved is tried with a few elements, on samples too.
     #[must_use]
     pub fn with_solver(self, solver: Solver) -> Self {
         let solver = Some(solver);
@@ -64,8 +65,10 @@ impl Session {
         if !few.is_short(&mut self.terms, &contents, self.most_length) {
             return None;
         }
-        let verdict = self.prove(image, symbol, contract, processor).verdict;
-        matches!(verdict, Verdict::Refuted(_)).then_some(verdict)
+        match self.prove(image, symbol, contract, processor).verdict {
+            Verdict::Refuted(why) => Some(Verdict::Refuted(format!("{why}; {}", few.number))),
+            _ => None,
+        }
     }
 
     /// The verdict with a refuting input, if the solver finds one.

@@ -205,7 +205,7 @@ fn a_backup_that_is_not_whole_restores_nothing() {
 
 #[test]
 fn nothing_is_made_of_a_store_that_is_not_there() {
-    let world = World::with_rsa();
+    let world = World::new();
     let (from, to) = (place(&world, "from.toml"), place(&world, "to.toml"));
     let (missing, new) = (place(&world, "missing"), place(&world, "new"));
     std::fs::write(&from, format!("data = \"{missing}\"\n")).expect("a file");

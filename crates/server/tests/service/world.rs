@@ -100,7 +100,8 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// Its issuer has tokens of type 1 only. An RSA key takes a second of a processor.
+    /// `issuer` and `configured` start one with tokens of type 1 only, whatever the configuration
+    /// says. An RSA key takes a second of a processor.
     pub(crate) fn new() -> Self {
         Self {
             directory: tempfile::tempdir().expect("a directory"),
