@@ -60,6 +60,15 @@ fn longest(row: &Kernel) -> &Contract {
     longest.expect("a contract")
 }
 
+/// A contract whose result has everything that the function computes. The whole state of SHA-2 is
+/// the result after one block; a proof of three blocks takes longer.
+fn short(row: &Kernel) -> &Contract {
+    if row.shows.starts_with("FIPS 180-4") {
+        return &row.contracts[0];
+    }
+    longest(row)
+}
+
 #[test]
 #[ignore = "takes a minute; make prove proves all rows"]
 fn every_row_is_proved() {
@@ -121,7 +130,7 @@ fn in_threads(rows: impl Fn() -> Vec<Kernel> + Sync, quarters: &[usize]) {
 /// Plants a bug at each of these quarters of the function.
 fn bugs_are_refused(row: &Kernel, quarters: &[usize]) {
     let image = own();
-    let contract = longest(row);
+    let contract = short(row);
     let finding = prove(&image, row, contract);
     assert!(finding.verdict.is_proof(), "{}", row.name);
     // The function for ChaCha20-Poly1305 computes whole groups of blocks of key stream, and uses a
