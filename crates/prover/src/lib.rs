@@ -37,7 +37,7 @@
 //! | PROVED | for all inputs and all addresses: the output is what the specification says; no branch, address, shift count, division or string length depends on an input; no access outside the buffers, with the right to write, the arguments on the stack and the own stack; registers and stack pointer of the caller are kept, upper halves of vector registers are clean; and if the contract promises it, no byte that depends on an input stays on the stack or in a register |
 //! | REFUTED | one of these is wrong; a wrong output comes with its input, a leak with two inputs for which the code decides differently. Both are reproduced by running the code itself, if this CPU can and what is decided by is in general-purpose registers (up to that instruction; registers and flags are filled with something else for each input) |
 //! | UNPROVED | neither: two formulas differ, but no sample input tells them apart; or a loop does not follow its specification; or the prover does not see that a branch, an address and the like are the same for all inputs |
-//! | UNSUPPORTED | an instruction, a relocation or a function that is not modelled, or a function that is not found |
+//! | UNSUPPORTED | an instruction, a relocation or a function that is not modelled, or a function that is not found; or the specification gives other words than the contract has |
 //!
 //! Addresses are symbolic. The prover assumes two things of the buffers, the stack, the program and
 //! the return address: they have the alignment that the contract or the ABI promises, and they are

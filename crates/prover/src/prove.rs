@@ -264,16 +264,11 @@ impl Session {
             return Verdict::Unproved(NOT_FOLLOWED.into());
         };
         let names = outputs_of(contract);
-        let is_complete = names.len() == outputs.len() && names.len() == expected.len();
-        assert!(is_complete, "the formula gives every output: {names:?}");
-        assert!(!names.is_empty(), "a function has an output");
+        if let Some(why) = misfit(&names, outputs, expected) {
+            return Verdict::Unsupported(why);
+        }
         let mut unproved = None;
         for ((name, outputs), expected) in names.iter().zip(outputs).zip(expected) {
-            assert_eq!(
-                outputs.len(),
-                expected.len(),
-                "the formula gives every cell of {name}"
-            );
             for (cell, (output, expected)) in outputs.iter().zip(expected).enumerate() {
                 if output == expected {
                     continue;
@@ -491,6 +486,29 @@ fn outputs_of(contract: &Contract) -> Vec<String> {
         names.push("what it returns".into());
     }
     names
+}
+
+/// Why outputs and specification cannot be compared. `None` if there is a word for each word.
+fn misfit(names: &[String], outputs: &Contents<Word>, expected: &Contents<Word>) -> Option<String> {
+    assert_eq!(names.len(), outputs.len(), "a name for each output");
+    if names.is_empty() {
+        return Some("the contract has no output: no buffer to write, no result".into());
+    }
+    if expected.len() != names.len() {
+        return Some(format!(
+            "the specification gives {} outputs, but the contract has {}: {}",
+            expected.len(),
+            names.len(),
+            names.join(", ")
+        ));
+    }
+    let mut parts = names.iter().zip(outputs.iter().zip(expected));
+    let (name, (output, expected)) = parts.find(|(_, (a, b))| a.len() != b.len())?;
+    Some(format!(
+        "the specification gives {} words for {name}, but the contract has {}",
+        expected.len(),
+        output.len()
+    ))
 }
 
 fn is_wrong_output(verdict: &Verdict) -> bool {

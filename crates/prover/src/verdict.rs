@@ -11,7 +11,7 @@ pub enum Verdict {
     Refuted(String),
     /// Neither proved nor refuted.
     Unproved(String),
-    /// The prover has no model of something.
+    /// The prover has no model of something, or the contract cannot be used.
     Unsupported(String),
 }
 

@@ -182,3 +182,41 @@ fn formulas_that_become_too_many_end_a_run() {
         "{verdict}"
     );
 }
+
+/// A specification with too few or too many words is told. It is neither a proof nor a panic.
+#[test]
+fn a_specification_of_another_shape_is_refused() {
+    let refused = |contract: Contract, why: &str| {
+        let contract = contract
+            .buffer("x", 1, 8, Access::Read)
+            .buffer("copy", 1, 8, Access::Write)
+            .addresses(["x", "copy"]);
+        let finding = prove(&mut Session::new(), &contract, copy);
+        assert_eq!(finding.verdict, Verdict::Unsupported(why.into()));
+        assert!(!finding.ran_natively);
+    };
+    refused(
+        Contract::new(formula!(|_a, _contents| vec![])),
+        "the specification gives 0 outputs, but the contract has 1: `copy`",
+    );
+    refused(
+        Contract::new(formula!(|_a, contents| contents.clone())),
+        "the specification gives 2 outputs, but the contract has 1: `copy`",
+    );
+    refused(
+        Contract::new(formula!(|_a, _contents| vec![vec![]])),
+        "the specification gives 0 words for `copy`, but the contract has 1",
+    );
+    refused(
+        Contract::new(formula!(|_a, contents| vec![contents.concat()])),
+        "the specification gives 2 words for `copy`, but the contract has 1",
+    );
+    let nothing = Contract::new(formula!(|_a, _contents| vec![]))
+        .buffer("x", 1, 8, Access::Read)
+        .buffer("copy", 1, 8, Access::Scratch)
+        .addresses(["x", "copy"]);
+    assert_eq!(
+        prove(&mut Session::new(), &nothing, copy).verdict,
+        Verdict::Unsupported("the contract has no output: no buffer to write, no result".into())
+    );
+}
