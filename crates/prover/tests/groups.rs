@@ -274,6 +274,27 @@ fn a_loop_over_groups_is_proved() {
     assert_eq!([one, two, any], [(); 3].map(|()| Verdict::Proved));
 }
 
+/// So is one whose turns take the position from the register that has it at the header of the
+/// groups. A loop with another advance of that register is proved for one group only.
+#[test]
+fn a_position_that_stays_in_its_register_while_a_group_is_summed() {
+    let stays = |code: &mut CodeAssembler| code.lea(r12, qword_ptr(r11 + rsi + 8)).unwrap();
+    for right in [RIGHT, WHILE] {
+        let right = Planted {
+            word: &stays,
+            ..right
+        };
+        assert_eq!(verdicts(right), [(); 3].map(|()| Verdict::Proved));
+    }
+    for position in [0, 32, 72] {
+        assert_only_one_group(Planted {
+            word: &stays,
+            advance: &|code, _| advance_by(code, [64, 16, position, 2]),
+            ..WHILE
+        });
+    }
+}
+
 /// So is one that ends at its header, and has its advance above that.
 #[test]
 fn a_loop_that_ends_at_its_header_is_proved() {

@@ -26,7 +26,8 @@ pub enum Need {
     Instructions,
     /// A number in memory is in a range.
     Range,
-    /// The number of elements is that of the contract.
+    /// The number of elements is that of the contract. Nothing guarantees it, so there must also be
+    /// a contract for any number.
     Count,
     /// Several numbers of elements are the same number.
     Equal,
@@ -99,11 +100,6 @@ const TREES: Group = group(
         "sealstone_lanes::cpu::avx512",
         "sealstone_lanes::cpu::avx512_plus",
     ],
-);
-/// Those with rows of fixed numbers.
-const TREES_OF_NINE: Group = group(
-    "trees in nine lanes",
-    &["sealstone_lanes::cpu::avx512_plus"],
 );
 /// All of them.
 const ALL: &[&Group] = &[
@@ -181,13 +177,6 @@ pub const OBLIGATIONS: &[Obligation] = &[
         checked: "`catalog::obligations`: parameters at both ends",
     },
     Obligation {
-        need: Need::Count,
-        groups: &[&TREES_OF_NINE],
-        what: "0, 1, 2 or 9 nodes or leaves",
-        by: "nothing: a call may have other numbers of them, in several groups",
-        checked: "not proved for others; tests in `crates/skein`",
-    },
-    Obligation {
         need: Need::Equal,
         groups: &[&TREE, &TREES],
         what: "as many values as nodes or leaves",
@@ -220,7 +209,7 @@ impl Obligation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::{Set, kernels};
+    use crate::catalog::{Kernel, Set, kernels};
     use sealstone_argon2::{Block, Params};
     use sealstone_prover::contract::{Access, Argument, Buffer, Cell, Contract};
     use sealstone_prover::formula;
@@ -271,6 +260,19 @@ mod tests {
         cells.filter(is_number).count() > 1
     }
 
+    /// The assumptions of all contracts of a kernel. If one of them is for any number, they cover
+    /// every number together.
+    fn needs_of(kernel: &Kernel) -> BTreeSet<Need> {
+        let contracts = kernel.contracts.iter();
+        let mut all: BTreeSet<Need> = contracts
+            .flat_map(|contract| needs(kernel.set, contract))
+            .collect();
+        if kernel.contracts.iter().any(Contract::is_by_induction) {
+            all.remove(&Need::Count);
+        }
+        all
+    }
+
     /// The assumptions of the contracts of each of our functions.
     fn assumed() -> BTreeMap<&'static str, BTreeSet<Need>> {
         let mut all: BTreeMap<_, BTreeSet<Need>> = BTreeMap::new();
@@ -278,18 +280,9 @@ mod tests {
             if kernel.function.starts_with("sealstone_kernels") {
                 continue;
             }
-            let contracts = kernel.contracts.iter();
-            let needs = contracts.flat_map(|contract| needs(kernel.set, contract));
-            let entry = all.entry(kernel.function).or_default();
-            entry.extend(needs);
-            // Its contracts together cover every number.
-            if kernel
-                .contracts
-                .iter()
-                .any(|contract| contract.is_by_induction())
-            {
-                entry.remove(&Need::Count);
-            }
+            all.entry(kernel.function)
+                .or_default()
+                .extend(needs_of(&kernel));
         }
         all
     }
@@ -321,6 +314,23 @@ mod tests {
             let others = others.filter(|other| !std::ptr::eq(*other, left_out));
             assert_ne!(listed(others), assumed(), "{}", left_out.what);
         }
+    }
+
+    /// A kernel whose contracts have fixed numbers only is noticed: nothing guarantees them.
+    #[test]
+    fn numbers_are_an_assumption_without_a_contract_for_any_number() {
+        let kernels = kernels().into_iter();
+        let trees = kernels.filter(|kernel| kernel.family == "tree");
+        let mut count = 0;
+        for mut kernel in trees {
+            assert!(!needs_of(&kernel).contains(&Need::Count), "{}", kernel.name);
+            kernel
+                .contracts
+                .retain(|contract| !contract.is_by_induction());
+            assert!(needs_of(&kernel).contains(&Need::Count), "{}", kernel.name);
+            count += 1;
+        }
+        assert_eq!(count, 8, "nodes and leaves in 1, 4, 8 and 9 lanes");
     }
 
     /// One number of elements may be any number. Two of them are the same number.

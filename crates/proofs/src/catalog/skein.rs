@@ -242,7 +242,7 @@ impl Nodes {
 
     /// The contracts for numbers of nodes: a full group, which also runs natively, all that are too
     /// few, and any number. There each number of nodes in the last group takes as long as a full
-    /// group. In nine lanes, the prover does not see that a turn of the inner loop is a step.
+    /// group.
     fn contracts(lanes: usize, blocks: usize) -> Vec<Contract> {
         let of = |count| Self {
             count,
@@ -255,9 +255,7 @@ impl Nodes {
         if (lanes, blocks) == (4, 16) {
             contracts.extend([fewest, lanes - 1].map(|count| of(count).contract()));
         }
-        if lanes <= 8 {
-            contracts.push(of(lanes).any_number());
-        }
+        contracts.push(of(lanes).any_number());
         contracts
     }
 
@@ -380,16 +378,6 @@ const CASES: [&str; 9] = [
     "8 nodes",
 ];
 
-/// The statement of the row of [`Nodes::contracts`]: the calls for which it is proved.
-fn shown(lanes: usize, blocks: usize) -> &'static str {
-    match (lanes, blocks) {
-        (1 | 4 | 8, 16) => "Skein 1.3, 3.5.6, for any number of nodes of 16 blocks",
-        (1 | 4 | 8, _) => "Skein 1.3, 3.5.6, for any number of leaves of 64 blocks",
-        (_, 16) => "Skein 1.3, 3.5.6, for calls with 0, 1, 2 or 9 nodes of 16 blocks",
-        _ => "Skein 1.3, 3.5.6, for calls with 0, 1, 2 or 9 leaves of 64 blocks",
-    }
-}
-
 /// Leaves of 4 KiB and nodes of 1 KiB, `lanes` of them at once.
 pub(super) fn tree(lanes: usize) -> [Kernel; 2] {
     let (set, function, names) = match lanes {
@@ -418,7 +406,10 @@ pub(super) fn tree(lanes: usize) -> [Kernel; 2] {
         name,
         set,
         function,
-        shows: shown(lanes, blocks),
+        shows: match blocks {
+            16 => "Skein 1.3, 3.5.6, for any number of nodes of 16 blocks",
+            _ => "Skein 1.3, 3.5.6, for any number of leaves of 64 blocks",
+        },
         shipped: true,
         family: "tree",
         contracts: Nodes::contracts(lanes, blocks),

@@ -17,7 +17,7 @@
 //!
 //! - a bit of wₖ becomes a new unknown, the same one in all places;
 //! - so does a bit that the next step reads;
-//! - a bit of an auxiliary word becomes a formula over those unknowns;
+//! - a bit of an auxiliary word becomes a formula over those unknowns, and leaves the frame;
 //! - the frame, constants and addresses stay;
 //! - every other bit becomes a separate unknown.
 //!
@@ -193,10 +193,7 @@ impl<'a> Beside<'a> {
                 }
                 if !bit.is_constant() {
                     unknown_of.entry(*bit).or_insert(unknowns[i]);
-                    let framed = bit.atom().and_then(|atom| self.frame.get_mut(atom));
-                    if let Some(framed) = framed {
-                        *framed = false;
-                    }
+                    remove_from(&mut self.frame, *bit);
                 }
             }
         }
@@ -213,6 +210,7 @@ impl<'a> Beside<'a> {
         let after = (self.steps.auxiliary)(machine.terms, self.done, &new_words);
         for (bit, unknown) in before.iter().flatten().zip(after.iter().flatten()) {
             unknown_of.entry(*bit).or_insert(*unknown);
+            remove_from(&mut self.frame, *bit);
         }
         let mut used = [0; 2];
         let (frame, others) = (&self.frame, &mut self.unknowns.others);
@@ -348,6 +346,12 @@ fn add_to(frame: &mut Vec<bool>, bits: impl Iterator<Item = Bit>) {
             frame.resize(atom + 1, false);
         }
         frame[atom] = true;
+    }
+}
+
+fn remove_from(frame: &mut [bool], bit: Bit) {
+    if let Some(framed) = bit.atom().and_then(|atom| frame.get_mut(atom)) {
+        *framed = false;
     }
 }
 
