@@ -550,7 +550,7 @@ fn an_advance_to_the_next_group_that_is_wrong() {
     );
 }
 
-/// Nine lanes: the position of the ninth node is in a register of its own.
+/// Nine lanes: the position of the ninth node has its own register, and a place on the stack.
 #[test]
 #[ignore = "takes a minute"]
 fn an_advance_in_nine_lanes_that_is_wrong() {

@@ -104,6 +104,8 @@ pub struct Machine<'a> {
     decoded: Map<u64, (Instruction, u64)>,
     /// Division and prefetching may depend on data: the function has data-dependent addressing.
     pub by_data: bool,
+    /// The function promises to wipe what it leaves.
+    pub wipes: bool,
     /// It may return while the upper halves of vector registers are in use.
     pub leaves_upper_halves: bool,
     /// Sums of 64 bits are computed with their carries (see `Contract::integers`).
@@ -191,6 +193,7 @@ impl<'a> Machine<'a> {
             fetched: BTreeMap::new(),
             decoded: Map::default(),
             by_data: false,
+            wipes: false,
             leaves_upper_halves: false,
             keeps_carries: false,
             stack_bits: STACK_BITS,
@@ -258,7 +261,7 @@ impl<'a> Machine<'a> {
         mut at_turn: impl FnMut(&mut Self, &[Word]) -> Outcome<()>,
     ) -> Outcome<()> {
         // The moment may be just after the stack pointer rose.
-        self.give_up_stack();
+        self.give_up_stack()?;
         while self.next != RETURN {
             self.at = self.next;
             if !self.hook()? {
@@ -270,7 +273,7 @@ impl<'a> Machine<'a> {
                     at_turn(self, before)?;
                 }
             }
-            self.give_up_stack();
+            self.give_up_stack()?;
         }
         self.check_abi(before)
     }
@@ -491,8 +494,14 @@ impl<'a> Machine<'a> {
             return self.wrong("an access that may skip the guard of the stack: it was not probed");
         }
         self.touched = place.address;
-        self.depth = self.memory.stack_end() - place.address + slack;
+        let depth = self.memory.stack_end() - place.address + slack;
+        self.depth = self.depth.max(depth);
         Ok(())
+    }
+
+    /// The lowest address of the stack that was accessed.
+    pub(crate) fn touched(&self) -> u64 {
+        self.touched
     }
 
     /// The largest number of bytes of stack in use, including the return address.
@@ -502,23 +511,23 @@ impl<'a> Machine<'a> {
 
     /// When the stack pointer rises, the memory below it and its red zone may be overwritten at any
     /// time, for example by a signal handler.
-    fn give_up_stack(&mut self) {
+    fn give_up_stack(&mut self) -> Outcome<()> {
         if self.general[RSP] == self.pointer {
-            return;
+            return Ok(());
         }
-        let Ok(pointer) = self.stack_pointer() else {
-            return;
-        };
+        let pointer = self.stack_pointer()?;
+        self.check_stack_pointer(pointer)?;
         let lowest = pointer.address.saturating_sub(RED_ZONE);
-        if self.leave_aligned_stack(pointer) {
-            // The distance is unknown, so no byte of the aligned stack is in the red zone.
-            self.memory.give_up_stack(pointer.address);
+        if let Some(floor) = self.leave_aligned_stack(pointer) {
+            // The distance is unknown: no byte that the aligned stack may have is known any more.
+            self.memory.give_up_stack(floor.max(pointer.address));
         }
         if lowest > self.lowest {
             self.memory.give_up_stack(lowest);
         }
         self.lowest = lowest;
         self.pointer = self.general[RSP].clone();
+        Ok(())
     }
 
     /// The lowest address of the stack that may be used now.
@@ -533,6 +542,8 @@ impl<'a> Machine<'a> {
 
 /// The text for a branch that depends on secrets.
 pub(crate) const BRANCH: &str = "a branch";
+/// The text for the stack pointer after an instruction.
+pub(crate) const STACK_POINTER: &str = "a stack pointer";
 /// The text for a register that is not restored.
 pub(crate) const CLOBBERED: &str = "a register that belongs to the caller";
 

@@ -248,7 +248,8 @@ impl Image {
 
     /// The name of another library's function at this address.
     pub fn import_at(&self, address: u64) -> Option<&str> {
-        let number = address.checked_sub(IMPORTS)? / 16;
+        let distance = address.checked_sub(IMPORTS)?;
+        let number = distance.is_multiple_of(16).then_some(distance / 16)?;
         Some(self.imports.get(number as usize)?)
     }
 

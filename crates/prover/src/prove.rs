@@ -431,6 +431,10 @@ impl Session {
 /// Runs the function itself on the sample inputs. After a proof, all outputs must be those of the
 /// specification on numbers; after a refutation, one output must differ.
 fn compare_natively(mut native: NativeRuns<'_>, verdict: &mut Verdict) {
+    if let Some(why) = native.misfit() {
+        *verdict = Verdict::Unsupported(why);
+        return;
+    }
     let wrong = native.wrong_sample();
     *verdict = match (&*verdict, wrong) {
         (Verdict::Proved, Some(sample)) => Verdict::Refuted(format!(
@@ -489,7 +493,7 @@ fn outputs_of(contract: &Contract) -> Vec<String> {
 }
 
 /// Why outputs and specification cannot be compared. `None` if there is a word for each word.
-fn misfit(names: &[String], outputs: &Contents<Word>, expected: &Contents<Word>) -> Option<String> {
+fn misfit<W>(names: &[String], outputs: &Contents<W>, expected: &Contents<W>) -> Option<String> {
     assert_eq!(names.len(), outputs.len(), "a name for each output");
     if names.is_empty() {
         return Some("the contract has no output: no buffer to write, no result".into());
@@ -531,6 +535,7 @@ fn enter<'a>(
 ) -> (Machine<'a>, Vec<Word>) {
     let mut machine = Machine::new(terms, image);
     machine.by_data = contract.by_data;
+    machine.wipes = contract.wipes;
     machine.leaves_upper_halves = contract.leaves_upper_halves;
     machine.keeps_carries = contract.integers;
     if contract.stack.is_some() {

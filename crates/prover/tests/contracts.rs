@@ -2,7 +2,7 @@
 
 use iced_x86::code_asm::{CodeAssembler, ecx, qword_ptr, rax, rdi, rdx, rsi};
 use sealstone_prover::algebra::Algebra;
-use sealstone_prover::contract::{Access, Cell, Contract, Stepwise};
+use sealstone_prover::contract::{Access, Cell, Contents, Contract, Stepwise};
 use sealstone_prover::features::Processor;
 use sealstone_prover::formula;
 use sealstone_prover::image::Image;
@@ -166,6 +166,42 @@ fn a_loop_that_is_never_cut_is_given_up() {
     assert!(verdict.starts_with(words), "{verdict}");
     assert_eq!(finding.cuts, 0);
     assert!(finding.steps < 2 * STEPS as u64, "{}", finding.steps);
+}
+
+/// A specification of another shape is not followed either. Native runs do not call that a bug.
+#[test]
+fn steps_with_another_number_of_results_are_refused() {
+    #[derive(Clone, Copy)]
+    struct Twice;
+    impl Stepwise for Twice {
+        fn steps(&self) -> usize {
+            STEPS
+        }
+        fn reads(&self, number: usize) -> (usize, Vec<usize>) {
+            Turned.reads(number)
+        }
+        fn step<A: Algebra<64>>(
+            &self,
+            a: &mut A,
+            number: usize,
+            words: &[A::Word],
+            read: &[A::Word],
+        ) -> Vec<A::Word> {
+            Turned.step(a, number, words, read)
+        }
+        fn end<A: Algebra<64>>(&self, _a: &mut A, words: &[A::Word]) -> Contents<A::Word> {
+            vec![words.to_vec(); 2]
+        }
+    }
+    let contract = Contract::stepwise(Twice)
+        .buffer("x", 1, 8, Access::Write)
+        .addresses(["x"]);
+    let mut session = Session::new().with_longest_formulas(1 << 20);
+    let why = "the specification gives 2 outputs, but the contract has 1: `x`";
+    assert_eq!(
+        prove(&mut session, &contract, squares).verdict,
+        Verdict::Unsupported(why.into())
+    );
 }
 
 /// The same loop under a contract without steps.

@@ -3,7 +3,7 @@
 
 use iced_x86::code_asm::{
     CodeAssembler, CodeLabel, eax, ebx, ecx, edi, edx, esi, qword_ptr, r8, r9, r10, r11, r12, r12b,
-    r12d, r13, rax, rbp, rbx, rcx, rdi, rdx, rsi,
+    r12d, r13, rax, rbp, rbx, rcx, rdi, rdx, rsi, rsp,
 };
 use sealstone_prover::algebra::Algebra;
 use sealstone_prover::contract::{Access, Cell, Contents, Contract, Groups, Steps, Stepwise};
@@ -274,23 +274,32 @@ fn a_loop_over_groups_is_proved() {
     assert_eq!([one, two, any], [(); 3].map(|()| Verdict::Proved));
 }
 
-/// So is one whose turns take the position from the register that has it at the header of the
-/// groups. A loop with another advance of that register is proved for one group only.
+/// So is one whose turns take the position from the stack, where it is as at the header of the
+/// groups. A loop with another advance of the position is proved for one group only.
 #[test]
-fn a_position_that_stays_in_its_register_while_a_group_is_summed() {
-    let stays = |code: &mut CodeAssembler| code.lea(r12, qword_ptr(r11 + rsi + 8)).unwrap();
-    for right in [RIGHT, WHILE] {
-        let right = Planted {
-            word: &stays,
-            ..right
-        };
+fn a_position_that_stays_on_the_stack_while_a_group_is_summed() {
+    let stays = Planted {
+        header: &|code| code.push(r11).unwrap(),
+        word: &|code| {
+            code.mov(r12, qword_ptr(rsp)).unwrap();
+            code.lea(r12, qword_ptr(r12 + rsi + 8)).unwrap();
+        },
+        group: &|code| code.pop(r11).unwrap(),
+        rest: &|code| code.pop(r11).unwrap(),
+        ..RIGHT
+    };
+    let ends = Planted {
+        advance: WHILE.advance,
+        is_while: true,
+        ..stays
+    };
+    for right in [stays, ends] {
         assert_eq!(verdicts(right), [(); 3].map(|()| Verdict::Proved));
     }
     for position in [0, 32, 72] {
         assert_only_one_group(Planted {
-            word: &stays,
             advance: &|code, _| advance_by(code, [64, 16, position, 2]),
-            ..WHILE
+            ..ends
         });
     }
 }

@@ -2,8 +2,8 @@
 //! elements do not notice these bugs: they are PROVED.
 
 use iced_x86::code_asm::{
-    CodeAssembler, CodeLabel, dl, edx, qword_ptr, r8, r9, r9d, r10, r10b, r10d, rax, rbx, rcx, rdi,
-    rdx, rsi, rsp,
+    CodeAssembler, CodeLabel, dl, edx, qword_ptr, r8, r9, r9d, r10, r10b, r10d, rax, rbp, rbx, rcx,
+    rdi, rdx, rsi, rsp,
 };
 use sealstone_prover::algebra::Algebra;
 use sealstone_prover::contract::{Access, Contents, Contract, Parity, Stepwise};
@@ -439,4 +439,135 @@ fn a_bug_in_a_loop_of_two_elements() {
         let verdicts = pairs(nothing, wrong);
         assert!(verdicts[1..].iter().all(|verdict| !verdict.is_proof()));
     }
+}
+
+/// The loop of `sums` with a 7 on an aligned stack, which each turn adds and takes away again. The
+/// first element has code of its own, after the loop. `turn` is at the end of all other turns.
+fn with_aligned_stack(turn: impl Fn(&mut CodeAssembler)) -> [Verdict; 4] {
+    verdicts(|code| {
+        let [mut again, mut first, mut end] = [(); 3].map(|()| code.create_label());
+        let element = |code: &mut CodeAssembler| {
+            code.add(rax, qword_ptr(rsi)).unwrap();
+            code.add(rax, qword_ptr(rsp + 8)).unwrap();
+            code.sub(rax, 7).unwrap();
+            code.rol(rax, 7).unwrap();
+            code.inc(rcx).unwrap();
+            code.add(rsi, 8).unwrap();
+        };
+        code.push(rbp).unwrap();
+        code.mov(rbp, rsp).unwrap();
+        code.sub(rsp, 112).unwrap();
+        code.and(rsp, -64).unwrap();
+        code.mov(qword_ptr(rsp + 8), 7).unwrap();
+        code.mov(rax, qword_ptr(rdi)).unwrap();
+        code.mov(rcx, qword_ptr(rdi + 8)).unwrap();
+        code.jmp(first).unwrap();
+        code.set_label(&mut again).unwrap();
+        element(code);
+        turn(code);
+        code.dec(rdx).unwrap();
+        code.jne(again).unwrap();
+        code.jmp(end).unwrap();
+        code.set_label(&mut first).unwrap();
+        element(code);
+        code.dec(rdx).unwrap();
+        code.jne(again).unwrap();
+        code.set_label(&mut end).unwrap();
+        code.mov(qword_ptr(rdi), rax).unwrap();
+        code.mov(qword_ptr(rdi + 8), rcx).unwrap();
+        code.mov(rsp, rbp).unwrap();
+        code.pop(rbp).unwrap();
+        code.ret().unwrap();
+    })
+}
+
+/// A turn leaves the aligned stack and aligns it again. The 7 is then at a distance from the old
+/// stack pointer: right for one distance only.
+#[test]
+fn a_stack_that_each_turn_aligns_again() {
+    assert_proved(&with_aligned_stack(nothing));
+    let [.., many] = with_aligned_stack(|code| {
+        code.mov(qword_ptr(rsp + 8), r9).unwrap();
+        code.lea(rsp, qword_ptr(rbp - 112)).unwrap();
+        code.mov(qword_ptr(rsp + 8), 7).unwrap();
+        code.and(rsp, -64).unwrap();
+    });
+    let why = "a turn of its loop aligns the stack in another place";
+    let is_unproved = matches!(&many, Verdict::Unproved(found) if found.contains(why));
+    assert!(is_unproved, "{many}");
+}
+
+/// Steps that differ: the second and later ones read their cells in another order, or use their
+/// number.
+#[derive(Clone, Copy)]
+struct Uneven {
+    /// Whether the order differs.
+    reads: bool,
+    /// Whether the number is added.
+    adds: bool,
+}
+
+impl Stepwise for Uneven {
+    fn steps(&self) -> usize {
+        1
+    }
+
+    fn reads(&self, step: usize) -> (usize, Vec<usize>) {
+        match self.reads && step > 0 {
+            true => (1, vec![2 * step + 1, 2 * step]),
+            false => (1, vec![2 * step, 2 * step + 1]),
+        }
+    }
+
+    fn step<A: Algebra<64>>(
+        &self,
+        a: &mut A,
+        number: usize,
+        words: &[A::Word],
+        read: &[A::Word],
+    ) -> Vec<A::Word> {
+        let number = a.number(number as u64 * u64::from(self.adds));
+        let words = [a.add(&words[0], &number), words[1].clone()];
+        summed(a, &words, read)
+    }
+}
+
+/// Only steps that are alike are followed by induction.
+#[test]
+fn steps_that_differ_are_refused() {
+    let verdict = |reads: bool, adds: bool| {
+        let contract = Contract::stepwise(Uneven { reads, adds })
+            .buffer("sums", 2, 8, Access::Write)
+            .repeats("elements", (2, 8), "pairs")
+            .addresses(["sums", "elements"])
+            .values("pairs");
+        let [verdict] = verdicts_on([contract], |code| {
+            let mut again = code.create_label();
+            code.mov(rax, qword_ptr(rdi)).unwrap();
+            code.mov(rcx, qword_ptr(rdi + 8)).unwrap();
+            code.set_label(&mut again).unwrap();
+            for at in [0, 8] {
+                code.add(rax, qword_ptr(rsi + at)).unwrap();
+                code.rol(rax, 7).unwrap();
+                code.inc(rcx).unwrap();
+            }
+            code.add(rsi, 16).unwrap();
+            code.dec(rdx).unwrap();
+            code.jne(again).unwrap();
+            code.mov(qword_ptr(rdi), rax).unwrap();
+            code.mov(qword_ptr(rdi + 8), rcx).unwrap();
+            code.ret().unwrap();
+        });
+        verdict
+    };
+    assert_eq!(verdict(false, false), Verdict::Proved);
+    let other = verdict(true, false);
+    let why = "steps that do not read an element each, in order";
+    assert_eq!(other, Verdict::Unsupported(why.into()));
+    let other = verdict(false, true);
+    let why = "other steps for later elements";
+    assert!(
+        matches!(&other, Verdict::Unproved(found) if found.contains(why)),
+        "{other}"
+    );
 }

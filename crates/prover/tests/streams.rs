@@ -521,3 +521,17 @@ fn a_stack_given_back_at_the_header_is_not_read() {
         assert!(!verdict.is_proof(), "{verdict}");
     }
 }
+
+/// A result that is shorter than the data is no specification.
+#[test]
+fn a_specification_with_too_short_a_result_is_refused() {
+    let contract = any_of(Stream {
+        transform: Box::new(|_, _, _, data| data[1..].to_vec()),
+        ..stream(1, 1)
+    });
+    let why = "the specification gives 0 bytes for `output`, but the data has 8";
+    assert_eq!(
+        verdict(&contract, &|code| code.ret().unwrap()),
+        Verdict::Unsupported(why.into())
+    );
+}

@@ -3,8 +3,8 @@
 
 use super::*;
 use iced_x86::code_asm::{
-    CodeAssembler, CodeLabel, al, eax, ecx, qword_ptr, r8, rax, rbp, rcx, rdi, rsi, rsp, xmm0,
-    xmmword_ptr,
+    CodeAssembler, CodeLabel, al, eax, ecx, qword_ptr, r8, r10, r11, rax, rbp, rcx, rdi, rsi, rsp,
+    xmm0, xmmword_ptr,
 };
 use sealstone_prover::verdict::Verdict;
 
@@ -226,6 +226,72 @@ fn a_frame_that_is_reserved_before_the_alignment() {
     assert_refuted(&with_aligned_frame(0, from_above), why);
     let saved = |code: &mut CodeAssembler| code.mov(rcx, qword_ptr(rbp)).unwrap();
     assert_eq!(with_aligned_frame(0, saved), Verdict::Proved);
+}
+
+/// The frame begins at an unknown distance from the old stack pointer. So what is written in it is
+/// at no known place after it was left, and what was in the red zone is at no known place of it.
+/// Each of these is right for one distance only.
+#[test]
+fn data_that_crosses_the_border_of_an_aligned_stack() {
+    let with = |write: &dyn Fn(&mut CodeAssembler)| {
+        let verdict = identity(true, |code, _| {
+            code.push(rbp).unwrap();
+            code.mov(rbp, rsp).unwrap();
+            code.mov(rax, qword_ptr(rdi)).unwrap();
+            write(code);
+            code.mov(qword_ptr(rsi), rax).unwrap();
+            code.mov(rsp, rbp).unwrap();
+            code.pop(rbp).unwrap();
+            code.ret().unwrap();
+        });
+        assert_refuted(&verdict, "stack that was given up");
+    };
+    with(&|code| {
+        code.sub(rsp, 176).unwrap();
+        code.mov(r11, rsp).unwrap();
+        code.and(rsp, -64).unwrap();
+        code.mov(qword_ptr(rsp + 64), rax).unwrap();
+        code.mov(rsp, r11).unwrap();
+        code.mov(rax, qword_ptr(rsp + 64)).unwrap();
+    });
+    with(&|code| {
+        code.sub(rsp, 128).unwrap();
+        code.and(rsp, -64).unwrap();
+        code.mov(qword_ptr(rsp + 64), rax).unwrap();
+        code.lea(rsp, qword_ptr(rbp - 128)).unwrap();
+        code.mov(rax, qword_ptr(rsp + 16)).unwrap();
+    });
+    with(&|code| {
+        code.mov(qword_ptr(rsp - 56), rax).unwrap();
+        code.and(rsp, -64).unwrap();
+        code.mov(rax, qword_ptr(rsp - 8)).unwrap();
+    });
+}
+
+/// A signal handler overwrites what is below the stack pointer: the caller's stack, or a buffer.
+#[test]
+fn a_stack_pointer_that_leaves_the_stack() {
+    let with = |write: &dyn Fn(&mut CodeAssembler)| {
+        identity(true, |code, _| {
+            code.pop(r10).unwrap();
+            code.mov(r11, rsp).unwrap();
+            code.mov(rax, qword_ptr(rdi)).unwrap();
+            write(code);
+            code.mov(rsp, r11).unwrap();
+            code.mov(qword_ptr(rsi), rax).unwrap();
+            code.jmp(r10).unwrap();
+        })
+    };
+    assert_eq!(with(&|_| ()), Verdict::Proved);
+    let why = "the stack pointer leaves the stack";
+    assert_refuted(&with(&|code| code.add(rsp, 4096).unwrap()), why);
+    let into_a_buffer = |code: &mut CodeAssembler| {
+        code.lea(rsp, qword_ptr(rsi + 8)).unwrap();
+        code.push(rax).unwrap();
+    };
+    assert_refuted(&with(&into_a_buffer), why);
+    let data = with(&|code| code.mov(rsp, rax).unwrap());
+    assert_refuted(&data, "a stack pointer depends on the input");
 }
 
 #[test]

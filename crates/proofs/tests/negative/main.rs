@@ -7,6 +7,7 @@ mod addresses;
 mod arguments;
 mod few;
 mod leaks;
+mod library;
 mod processor;
 mod witnesses;
 
@@ -412,12 +413,16 @@ fn a_jump_to_the_c_library_with_a_stack_pointer_that_is_not_aligned() {
     assert_refuted(&jump(0), "not a multiple of 16");
 }
 
-/// `mov r11, [rip + …]`, from where the loader writes the address of memset. It is the first
-/// instruction of the code.
 fn load_memset(code: &mut CodeAssembler, image: &Image) {
-    let (memset, _) = image.imports().find(|(_, name)| *name == "memset").unwrap();
+    load_import("memset", code, image);
+}
+
+/// `mov r11, [rip + …]`, from where the loader writes the address of a function of another library.
+/// It is the first instruction of the code.
+fn load_import(function: &str, code: &mut CodeAssembler, image: &Image) {
+    let (import, _) = image.imports().find(|(_, name)| *name == function).unwrap();
     let mut slots = image.relocated(0..u64::MAX);
-    let (slot, _) = slots.find(|(_, value)| *value == memset).unwrap();
+    let (slot, _) = slots.find(|(_, value)| *value == import).unwrap();
     let distance = slot.wrapping_sub(image.next_free() + 7) as i32;
     code.db(&[&[0x4c, 0x8b, 0x1d][..], &distance.to_le_bytes()].concat())
         .unwrap();

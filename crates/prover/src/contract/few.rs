@@ -7,7 +7,9 @@
 //! A contract has no instances here if its data is not simply unknown words in memory of its own:
 //! if a part of it is fixed, or another buffer is the same memory or points into it.
 
-use super::{Buffer, Cell, Contents, Contract, Formula, Groups, Repeats, Steps, Stream, pick};
+use super::{
+    Argument, Buffer, Cell, Contents, Contract, Formula, Groups, Repeats, Steps, Stream, pick,
+};
 use crate::term::{Bit, Terms, Word, constant};
 use std::rc::Rc;
 
@@ -79,11 +81,33 @@ impl Contract {
         self.buffers.iter().all(is_own)
     }
 
+    /// Whether elements and results are memory of their own, and nothing else in the contract is
+    /// one of them: other groups have others.
+    pub(crate) fn has_own_groups(&self, groups: &Groups) -> bool {
+        let names = [groups.input, groups.output];
+        let is_variable = |name: &&str| self.buffers[self.index(name)].variable.is_some();
+        let is_value = |argument: &Argument| match argument {
+            Argument::Value(name, _) | Argument::Twice(name, _) => names.contains(name),
+            _ => false,
+        };
+        self.is_plain(&names)
+            && !names.iter().any(is_variable)
+            && !names.contains(&groups.position.0)
+            && !self.arguments.iter().any(is_value)
+    }
+
     /// Whether a step reads the cells of an element in their order.
     fn is_step(&self, repeats: Repeats, steps: &Steps) -> bool {
+        self.is_plain(&[repeats.buffer]) && self.reads_in_order(repeats, steps)
+    }
+
+    /// Whether each step reads the cells of its element, in their order.
+    pub(crate) fn reads_in_order(&self, repeats: Repeats, steps: &Steps) -> bool {
         let buffer = self.index(repeats.buffer);
-        let element = repeats.before..self.buffers[buffer].cells.len();
-        self.is_plain(&[repeats.buffer]) && (steps.reads)(0) == (buffer, element.collect())
+        let first = repeats.before..self.buffers[buffer].cells.len();
+        let later = first.clone().map(|cell| cell + first.len());
+        (steps.reads)(0) == (buffer, first.clone().collect())
+            && (steps.reads)(1) == (buffer, later.collect())
     }
 
     /// The contract with other buffers and another formula.
@@ -218,7 +242,10 @@ impl Contract {
                     is_below(terms, most)?;
                 }
                 let cells = groups.cells[1];
-                let of_elements = (steps.end)(terms, &words).swap_remove(0);
+                let of_elements = (steps.end)(terms, &words).into_iter().next()?;
+                if of_elements.len() != elements * cells {
+                    return None;
+                }
                 results[done * cells..][..elements * cells].clone_from_slice(&of_elements);
                 done += elements;
             }

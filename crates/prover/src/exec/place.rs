@@ -22,9 +22,11 @@
 //! pointer, the function may address memory below it and `room` bytes above it; from the old one,
 //! memory at least `room` bytes above it. The aligned stack pointer is not above the old one, so
 //! the two parts never overlap. The function must not address memory between the two parts. So the
-//! run is the same for every distance.
+//! run is the same for every distance. What is written on one side of the gap is given up on the
+//! other: the bytes below the gap when the stack is aligned, and all that the aligned stack may
+//! have when the stack pointer leaves it.
 
-use super::{Machine, Outcome, RSP, STACK};
+use super::{Machine, Outcome, RSP, STACK, STACK_POINTER};
 use crate::hash::Map;
 use crate::image::Image;
 use crate::term::{Bit, Word, constant, value};
@@ -56,8 +58,9 @@ pub(super) struct Place {
 pub(super) struct Bases {
     all: Vec<Base>,
     places: Map<Word, Place>,
-    /// The formulas of the return addresses of calls.
-    returns: Map<u64, Word>,
+    /// The formulas of addresses of code whose distance from all others is unknown: those to which
+    /// calls return, and functions of other libraries.
+    code: Map<u64, Word>,
     /// The bases of the machine itself.
     stack: usize,
     program: usize,
@@ -97,7 +100,7 @@ impl Machine<'_> {
         let own = [
             ("its stack", stack, self.stack_bits),
             ("the program", Image::BASE, PAGE_BITS),
-            ("another library", Image::IMPORTS, 4),
+            ("another library", Image::IMPORTS, 0),
             ("its return address", RETURN, 0),
         ];
         self.bases.stack = self.bases.all.len();
@@ -177,8 +180,11 @@ impl Machine<'_> {
         if self.bases.all.is_empty() {
             return constant(address.into(), 64);
         }
-        let import = self.image.import_at(address).is_some();
-        let base = &self.bases.all[self.bases.program + usize::from(import)];
+        if self.image.import_at(address).is_some() {
+            let base = Some(self.bases.program + 1);
+            return self.word_of_code(Place { address, base });
+        }
+        let base = &self.bases.all[self.bases.program];
         let (word, distance) = (base.word.clone(), address.wrapping_sub(base.start));
         self.distant(&word, distance)
     }
@@ -189,12 +195,17 @@ impl Machine<'_> {
         if self.bases.all.is_empty() {
             return constant(address.into(), 64);
         }
-        if let Some(word) = self.bases.returns.get(&address) {
+        self.word_of_code(self.in_program(address))
+    }
+
+    /// The formula of an address of code, at an unknown distance from all others.
+    fn word_of_code(&mut self, place: Place) -> Word {
+        if let Some(word) = self.bases.code.get(&place.address) {
             return word.clone();
         }
-        let (word, place) = (self.terms.base(address, 0), self.in_program(address));
+        let word = self.terms.base(place.address, 0);
         self.bases.places.insert(word.clone(), place);
-        self.bases.returns.insert(address, word.clone());
+        self.bases.code.insert(place.address, word.clone());
         word
     }
 
@@ -324,6 +335,7 @@ impl Machine<'_> {
         }
         let start = place.address >> bits << bits;
         let floor = self.touched.max(place.address);
+        self.memory.give_up_stack(floor);
         self.bases.aligned = Some(Aligned {
             base: self.bases.all.len(),
             end: start + (floor - place.address),
@@ -337,8 +349,9 @@ impl Machine<'_> {
         });
     }
 
-    /// Removes the aligned stack if the stack pointer has left it. Returns whether it did.
-    pub(super) fn leave_aligned_stack(&mut self, pointer: Place) -> bool {
+    /// Removes the aligned stack if the stack pointer has left it. Returns the end of all that it
+    /// may have then.
+    pub(super) fn leave_aligned_stack(&mut self, pointer: Place) -> Option<u64> {
         match self.bases.aligned {
             Some(aligned) if pointer.base != Some(aligned.base) => {
                 let base = &mut self.bases.all[aligned.base];
@@ -348,16 +361,41 @@ impl Machine<'_> {
                     .places
                     .retain(|_, place| place.base != Some(aligned.base));
                 self.bases.aligned = None;
-                true
+                Some(aligned.floor)
             }
-            _ => false,
+            _ => None,
+        }
+    }
+
+    /// The start of the aligned stack, the end of accesses from it, and the beginning of those from
+    /// the old stack pointer.
+    pub(crate) fn aligned_stack(&self) -> Option<[u64; 3]> {
+        let aligned = self.bases.aligned?;
+        let start = self.bases.all[aligned.base].start;
+        Some([start, aligned.end, aligned.floor])
+    }
+
+    /// Checks that the stack pointer is in the stack, and not above its place before the call: a
+    /// signal handler may overwrite all memory below it.
+    pub(super) fn check_stack_pointer(&self, pointer: Place) -> Outcome<()> {
+        let Some(base) = pointer.base else {
+            return Ok(());
+        };
+        let highest = match self.bases.aligned {
+            Some(aligned) if base == aligned.base => aligned.end,
+            _ if base == self.bases.stack => self.bases.all[base].start,
+            _ => 0,
+        };
+        match pointer.address <= highest {
+            true => Ok(()),
+            false => self.wrong("the stack pointer leaves the stack below its caller's"),
         }
     }
 
     /// The place of the stack pointer.
     pub(super) fn stack_pointer(&mut self) -> Outcome<Place> {
         let word = self.general[RSP].clone();
-        self.place(&word, "a stack pointer")
+        self.place(&word, STACK_POINTER)
     }
 
     /// The bytes by which an alignment may make the stack deeper than places show.

@@ -12,6 +12,8 @@ pub(crate) struct State {
     /// Stack that was given up.
     stale: BTreeSet<u64>,
     upper_in_use: bool,
+    /// Where the stack was aligned.
+    aligned: Option<[u64; 3]>,
 }
 
 impl Machine<'_> {
@@ -25,6 +27,7 @@ impl Machine<'_> {
             bytes,
             stale,
             upper_in_use: self.upper_in_use,
+            aligned: self.aligned_stack(),
         }
     }
 
@@ -144,6 +147,9 @@ impl State {
         }
         if !later.stale.is_subset(&self.stale) {
             return Err("a turn of its loop gives up stack".into());
+        }
+        if self.aligned != later.aligned {
+            return Err("a turn of its loop aligns the stack in another place".into());
         }
         if self.upper_in_use != later.upper_in_use {
             return Err("upper halves of vector registers differ from turn to turn".into());

@@ -19,6 +19,9 @@ pub(crate) struct Entry {
     pub(crate) stack: [u64; ON_STACK],
 }
 
+/// The place of rsp in the order of encoding.
+const STACK_POINTER: usize = 4;
+
 /// The number of words on the stack: arguments without a register.
 pub(crate) const ON_STACK: usize = 8;
 
@@ -28,14 +31,15 @@ pub(crate) struct Until {
     pub(crate) at: u64,
     /// The number of times that it is reached, including this time.
     pub(crate) visits: u64,
-    /// Whether the instruction is executed. It must be a jump within the function then.
+    /// Whether the instruction is executed. If it is a jump, it stays within the function.
     pub(crate) through: bool,
 }
 
 /// The registers of a call that was stopped there.
 #[derive(Clone, Copy)]
 pub(crate) struct Reached {
-    /// Before the instruction, in the order of their encoding.
+    /// Before the instruction, in the order of their encoding. If it was executed, the stack
+    /// pointer is that after it.
     pub(crate) general: [u64; 16],
     /// The address of the instruction after it, if it was executed.
     pub(crate) next: u64,
@@ -239,6 +243,8 @@ impl Watch {
         let exit = self.exit.load(Relaxed);
         if self.is_reached.load(Relaxed) {
             self.next.store(next, Relaxed);
+            let after = registers[IN_CONTEXT[STACK_POINTER] as usize] as u64;
+            self.general[STACK_POINTER].store(after, Relaxed);
         } else if next == self.at.load(Relaxed) {
             let left = self.visits.load(Relaxed).saturating_sub(1);
             self.visits.store(left, Relaxed);

@@ -10,8 +10,9 @@
 //! Let wₖ be the words of the specification after k steps. A state of the machine is *coupled* with
 //! wₖ if each bit of wₖ is in a register, on the stack or in a buffer that the function may write,
 //! formula by formula (all but the first `uncoupled` words). The prover cuts only in such a state.
-//! Without cuts there is no proof. The *frame* is the set of inputs that no step has read yet. The
-//! prover need not find them: a cut replaces them or leaves them wherever they are.
+//! Without cuts there is no proof. The *frame* is the set of bits of the entry that no cut has
+//! replaced. (In a loop over groups, it is those of its header.) Nothing rests on it: a cut may
+//! replace or leave any of them.
 //!
 //! A cut forgets (*havocs*) everything except this coupling:
 //!
@@ -23,10 +24,11 @@
 //!
 //! # Soundness
 //!
-//! An unknown has every value, including the value of the formula before. A result after the cut
-//! holds for each coupled state, and the run is in one of them. The proof assumes nothing else
-//! about the loop: neither its start nor its number of iterations. A cut can only lose a fact: for
-//! example, that two bits outside of the specification's words are equal.
+//! An unknown has every value, including the value of the formula before. Auxiliary words are the
+//! same function of the words before the cut and after it, so they keep their values too. A result
+//! after the cut holds for each coupled state, and the run is in one of them. The proof assumes
+//! nothing else about the loop: neither its start nor its number of iterations. A cut can only lose
+//! a fact: for example, that two bits outside of the specification's words are equal.
 //!
 //! Every cut has the same unknowns. So the formulas of all iterations are the same, and need memory
 //! once. When an unknown is reused, no live formula contains it, neither in the machine nor in the
@@ -300,7 +302,8 @@ impl<'a> Beside<'a> {
     }
 
     /// The result of the specification. `None` if the remaining steps would need too many formulas:
-    /// the function has no such loop, or its loop ended early.
+    /// the function has no such loop, or its loop ended early. No cut follows, because the unknowns
+    /// of the last one are in the result.
     pub(super) fn end(&mut self, terms: &mut Terms) -> Option<Contents<Word>> {
         let left = self.done + 1..self.steps.count;
         if left.len() > MOST_UNCUT {
@@ -311,6 +314,7 @@ impl<'a> Beside<'a> {
             let cells = read(self.steps, self.contents, number);
             words = (self.steps.step)(terms, number, &words, &cells);
         }
+        self.done = self.steps.count;
         Some((self.steps.end)(terms, &words))
     }
 }

@@ -74,6 +74,8 @@ use laws::{Laws, Point, Suggestion, number};
 enum Failure {
     Stopped(Stop),
     Other(String),
+    /// The specification gives other words than the contract has.
+    Misfit(String),
 }
 
 impl From<Stop> for Failure {
@@ -155,6 +157,12 @@ impl Session {
             written.all(|buffer| buffer.name == groups.output),
             "one output"
         );
+        if !contract.has_own_groups(groups) {
+            return Verdict::Unsupported(
+                "elements or results that are other arguments or memory of the contract, too"
+                    .into(),
+            );
+        }
         let contents = self.contents(contract, layout);
         let found = self.suggestion(subject, (contract, groups), layout, &contents);
         let unknowns = &mut self.unknowns;
@@ -181,6 +189,7 @@ impl Session {
         });
         match proved {
             Ok(()) => Verdict::Proved,
+            Err(Failure::Misfit(why)) => Verdict::Unsupported(why),
             Err(Failure::Other(why)) => weaker(Verdict::Unproved(why)),
             Err(Failure::Stopped(stop)) => weaker(self.judge(subject.0, &stop)),
         }
@@ -283,13 +292,13 @@ impl Runs<'_, '_> {
                 return Err("no branch depends on how many groups remain".into());
             }
         };
-        let expected = self.expected(&mut beside)?;
+        let expected = self.expected(&mut beside, groups.size)?;
         self.is_right(&slices, &expected)?;
         beside.restore(&mut self.machine);
         let moment = self.machine.moment(split.next(&self.machine));
 
         self.choose(&point, &last, &behind);
-        if self.go_on(Some(&mut beside))? == Reached::Header {
+        if self.go_on(None)? == Reached::Header {
             return Err("its loop over groups does not end in time".into());
         }
         self.is_right(&slices, &expected)?;
@@ -297,7 +306,7 @@ impl Runs<'_, '_> {
 
         self.machine.return_to(&moment);
         self.choose(&point, &more, &behind);
-        if matches!(split, Split::Branch(_)) && self.go_on(Some(&mut beside))? == Reached::Return {
+        if matches!(split, Split::Branch(_)) && self.go_on(None)? == Reached::Return {
             return Err("its loop over groups ends early".into());
         }
         self.is_right(&slices, &expected)?;
@@ -331,7 +340,7 @@ impl Runs<'_, '_> {
             return Err("its loop over groups does not end in time".into());
         }
         let expected = match &mut beside {
-            Some(beside) => self.expected(beside)?,
+            Some(beside) => self.expected(beside, rest)?,
             None => self.output_before(rest),
         };
         self.is_right(&slices, &expected)?;
@@ -467,13 +476,24 @@ impl Runs<'_, '_> {
         beside
     }
 
-    fn expected(&mut self, beside: &mut Beside<'_>) -> Result<Vec<Word>, Failure> {
+    /// The results of a group of so many elements.
+    fn expected(&mut self, beside: &mut Beside<'_>, elements: usize) -> Result<Vec<Word>, Failure> {
         if beside.is_lost {
             return Err(super::NOT_FOLLOWED.into());
         }
-        let expected = beside.end(self.machine.terms);
-        let expected = expected.and_then(|expected| expected.into_iter().next());
-        expected.ok_or_else(|| super::NOT_FOLLOWED.into())
+        let Some(expected) = beside.end(self.machine.terms) else {
+            return Err(super::NOT_FOLLOWED.into());
+        };
+        let results = expected.into_iter().next().unwrap_or_default();
+        let (given, needed) = (results.len(), elements * self.groups.cells[1]);
+        match given == needed && results.iter().all(|word| word.len() == 64) {
+            true => Ok(results),
+            false => Err(Failure::Misfit(format!(
+                "the specification gives {given} words for `{}` of a group, but {elements} elements \
+                 have {needed}",
+                self.groups.output
+            ))),
+        }
     }
 
     /// The results' memory at the header.

@@ -87,6 +87,9 @@ impl Session {
         let Some(steps) = &contract.steps else {
             return Verdict::Unsupported("a loop without steps of a specification".into());
         };
+        if !contract.reads_in_order(*repeats, steps) {
+            return Verdict::Unsupported("steps that do not read an element each, in order".into());
+        }
         let contents = self.contents(contract, layout);
         for left in [Left::Many, Left::One] {
             let buffer = contract.index(repeats.buffer);
@@ -237,6 +240,13 @@ impl Induction<'_> {
         let words = unknowns(terms, &self.first);
         let read: Vec<Word> = (0..self.bytes / 8).map(|_| terms.input(64)).collect();
         let after = (self.steps.step)(terms, 1, &words, &read);
+        if (self.steps.step)(terms, 2, &words, &read) != after {
+            return Err("its specification has other steps for later elements".into());
+        }
+        let is_like = |(a, b): (&Word, &Word)| a.len() == b.len();
+        if after.len() != words.len() || !words.iter().zip(&after).all(is_like) {
+            return Err("the specification gives other words after a step than before it".into());
+        }
 
         let [pointer, next_element] =
             [&self.pointer, &element].map(|word| plus(terms, word, self.bytes as i64));

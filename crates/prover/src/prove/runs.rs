@@ -3,7 +3,7 @@
 use super::Layout;
 use crate::algebra::Numbers;
 use crate::contract::{Access, Argument, Contents, Contract, Parity};
-use crate::exec::{ARGUMENTS, BRANCH, CALLEE_SAVED, CLOBBERED, number_of};
+use crate::exec::{ARGUMENTS, BRANCH, CALLEE_SAVED, CLOBBERED, STACK_POINTER, number_of};
 use crate::image::{Image, Symbol};
 use crate::native::{Entry, Mapping, ON_STACK, Reached, Until};
 use crate::term::{Random, SAMPLES, Terms, Word};
@@ -63,6 +63,14 @@ impl<'a> NativeRuns<'a> {
             layout,
             samples,
         })
+    }
+
+    /// Why outputs and specification on numbers cannot be compared.
+    pub(super) fn misfit(&mut self) -> Option<String> {
+        let inputs = self.inputs(0);
+        let outputs = self.outputs(0, &inputs);
+        let expected = (self.contract.formula.numeric)(&mut Numbers, &inputs);
+        super::misfit(&super::outputs_of(self.contract), &outputs, &expected)
     }
 
     /// The first sample on which the outputs differ from the specification on numbers.
@@ -126,7 +134,7 @@ impl<'a> NativeRuns<'a> {
         let until = Until {
             at: decision.instruction.ip(),
             visits: decision.visits,
-            through: decision.what == BRANCH,
+            through: matches!(decision.what, BRANCH | STACK_POINTER),
         };
         self.mapping.fill(&inputs);
         let reached = self.mapping.call_until(self.function, &entry, &until)?;
@@ -241,7 +249,7 @@ fn numbers(what: &str, instruction: &Instruction, reached: &Reached) -> Option<V
             operand(0).unwrap_or(0),
         ]),
         "a string length" => Some(vec![of(Register::RCX)?]),
-        "a stack pointer" => Some(vec![of(Register::RSP)?]),
+        STACK_POINTER => Some(vec![of(Register::RSP)?]),
         _ => None,
     }
 }

@@ -147,6 +147,18 @@ impl Session {
             contents[contract.index(stream.count)] = vec![length.word.clone()];
             let place = (contract, layout);
             let follower = Follower::new(&mut self.terms, stream, place, &contents, (part, length));
+            let (given, needed) = (
+                follower.rest.expected.len(),
+                stream.longest() * stream.unit * 8,
+            );
+            if (given as u64) < needed {
+                return Verdict::Unsupported(format!(
+                    "the specification gives {} bytes for `{}`, but the data has {}",
+                    given / 8,
+                    stream.output,
+                    needed / 8
+                ));
+            }
             let verdict = self.part_of_any(subject, contract, layout, follower, finding);
             if !verdict.is_proof() {
                 return weaker(verdict);

@@ -46,6 +46,10 @@ pub(super) struct Laws {
     /// Stack that may have been given up. No turn may read it before it writes it.
     given_up: BTreeSet<u64>,
     upper_in_use: bool,
+    /// Where the stack was aligned.
+    aligned: Option<[u64; 3]>,
+    /// The lowest address of the stack that was accessed, or a higher one.
+    touched: u64,
 }
 
 /// The first three arrivals at the header, with some numbers in the place of inputs. They suggest
@@ -83,6 +87,8 @@ impl Laws {
             laws,
             given_up,
             upper_in_use: machine.upper_in_use(),
+            aligned: machine.aligned_stack(),
+            touched: machine.touched(),
         }
     }
 
@@ -127,6 +133,12 @@ impl Laws {
         }
         if !machine.memory.given_up().is_subset(&self.given_up) {
             return Err("a turn of its loop over groups gives up stack".into());
+        }
+        if machine.aligned_stack() != self.aligned {
+            return Err("a turn of its loop over groups aligns the stack in another place".into());
+        }
+        if machine.touched() > self.touched {
+            return Err("its loop over groups may skip the guard of the stack".into());
         }
         if machine.upper_in_use() && !self.upper_in_use {
             return Err("upper halves of vector registers are in use after a turn".into());
