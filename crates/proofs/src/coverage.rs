@@ -358,7 +358,7 @@ impl Piece {
 
 fn instructions(image: &Image, start: u64, end: u64) -> impl Iterator<Item = Instruction> + '_ {
     let bytes = image.code(start, (end - start) as usize).unwrap_or(&[]);
-    Decoder::with_ip(64, bytes, start, DecoderOptions::NONE).into_iter()
+    Decoder::with_ip(64, bytes, start, DecoderOptions::AMD).into_iter()
 }
 
 /// The code between functions and loops.

@@ -29,7 +29,7 @@ impl Digest {
         let (start, end) = (Image::BASE + function.start, Image::BASE + function.end);
         let size = (end - start) as usize;
         let code = image.code(start, size).unwrap_or_default().to_vec();
-        let mut decoder = Decoder::with_ip(64, &code, start, DecoderOptions::NONE);
+        let mut decoder = Decoder::with_ip(64, &code, start, DecoderOptions::AMD);
         let mut distances = Vec::new();
         while decoder.can_decode() {
             let instruction = decoder.decode();

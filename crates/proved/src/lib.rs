@@ -4,11 +4,12 @@
 //! by digests, which do not depend on the place of a function in the program: code names other
 //! places by their distance, which depends on the code between them. So a digest is of the
 //! [`normal_form`]: the bytes of a function with zeros in such *distances*, and the constants that
-//! the proof has read through them, in the order of the code. Functions with the same digest
-//! compute the same.
+//! the proof has read through them, in the order of the code. Functions with the same digest have
+//! the same code and these constants.
 //!
-//! A digest does not cover the targets of calls (each executed function has its own digest), and
-//! constants that no run has read (those of paths to a panic).
+//! A digest does not cover the targets of calls (each executed function has its own digest),
+//! constants that no run has read (those of paths to a panic), and tables whose address is first
+//! put into a register: those of aws-lc's SHA-256 and SHA-512 without vectors, for example.
 //!
 //! | to | use |
 //! |---|---|

@@ -385,7 +385,9 @@ impl<'a> Machine<'a> {
         let Some(bytes) = self.image.code(self.at, 15) else {
             return self.wrong("a jump out of the program");
         };
-        let instruction = Decoder::with_ip(64, bytes, self.at, DecoderOptions::NONE).decode();
+        // Intel ignores the operand size of near branches; AMD's processors do not. As AMD has it,
+        // such a branch is not modelled.
+        let instruction = Decoder::with_ip(64, bytes, self.at, DecoderOptions::AMD).decode();
         if instruction.is_invalid() {
             return self.unsupported("bytes that are not an instruction");
         }

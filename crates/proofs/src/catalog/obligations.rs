@@ -276,7 +276,7 @@ mod tests {
     /// Whether a contract is for any number, and the kernel has contracts for the smaller numbers.
     fn covers_all(kernel: &Kernel, any: &Contract) -> bool {
         let least = match (&any.groups, &any.repeats) {
-            (Some(_), _) => 1,
+            (Some(groups), _) => groups.least as u64,
             (None, Some(_)) => 2,
             (None, None) => return false,
         };

@@ -229,7 +229,7 @@ impl Machine<'_> {
     }
 
     /// Some instructions fault if the address is not a multiple of the size.
-    fn check_alignment(
+    pub(super) fn check_alignment(
         &self,
         instruction: &Instruction,
         place: Place,
@@ -247,8 +247,6 @@ impl Machine<'_> {
                 | Vmovdqa
                 | Vmovdqa32
                 | Vmovdqa64
-                | Movntdq
-                | Vmovntdq
                 | Vmovntdqa
         );
         let old = instruction.encoding() == EncodingKind::Legacy && length == 16 && !any;

@@ -275,6 +275,8 @@ impl Machine<'_> {
         let mut word = self.low(instruction, 0, width)?;
         let number = self.count(instruction, 1, width - 1)?;
         self.flags.carry = Flag::Is(word[number]);
+        // Intel keeps it; by AMD's manual it is undefined.
+        self.flags.zero = Flag::Undefined;
         self.flags.sign = Flag::Undefined;
         self.flags.overflow = Flag::Undefined;
         self.maybe_wrong_flags();

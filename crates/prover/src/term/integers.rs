@@ -264,12 +264,16 @@ impl Terms {
         let parts = word.iter().enumerate();
         let ones = parts.clone().filter(|(_, bit)| **bit == Bit::ONE);
         let constant = ones.map(|(j, _)| 1_u128 << j).sum();
-        let unknown = parts.filter(|(_, bit)| !bit.is_constant());
-        let unknown: Vec<(Bit, u128)> = unknown.map(|(j, bit)| (*bit, 1 << j)).collect();
+        // A bit may be there several times: a shift to the right copies the sign.
+        let mut unknown: BTreeMap<Bit, u128> = BTreeMap::new();
+        for (j, bit) in parts.filter(|(_, bit)| !bit.is_constant()) {
+            *unknown.entry(*bit).or_default() += 1 << j;
+        }
+        let unknown: Vec<(Bit, u128)> = unknown.into_iter().collect();
         self.bound_of_sum(constant, &unknown)
     }
 
-    /// Summands of one term T are at most what their coefficients are in sum, and at most T times
+    /// The bits of `parts` are distinct. Summands of one term T are at most what their coefficients are in sum, and at most T times
     /// the largest ratio of a coefficient to its power of two. Negative summands are at most zero.
     fn bound_of_sum(&mut self, constant: u128, parts: &[(Bit, u128)]) -> Option<u128> {
         let mut bound = i128::try_from(constant).ok().map(i128::cast_unsigned)?;
@@ -446,6 +450,22 @@ mod tests {
             let rest = terms.without_terms(all.plus(FieldElement::ONE, &sum));
             assert_eq!(rest.map(|rest| rest.0.len()), most);
         }
+    }
+
+    /// Copies of a sign, as a shift to the right makes them, count as often as they occur.
+    #[test]
+    fn bounds_count_each_copy_of_a_bit() {
+        let terms = &mut Terms::new(1);
+        let (x, y) = (terms.input(63), terms.input(1));
+        let x = [&x[..], &constant(0, 1)].concat();
+        let y = [&y[..], &constant(0, 63)].concat();
+        // At most 2^63 - 1 + 1: its last bit can be one.
+        let (sum, _) = terms.add_with_carry(&x, &y, Bit::ZERO);
+        let copies = [sum[63]; 64];
+        assert_eq!(terms.bound_of(&copies), Some(u64::MAX.into()));
+        let factor = terms.input(62);
+        let product = terms.product_of(&copies, &factor);
+        assert!(!terms.is_zero_by_bound(product[125]));
     }
 
     /// Negative summands and bits that are never one add nothing to a bound.

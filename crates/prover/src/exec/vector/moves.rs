@@ -10,7 +10,7 @@ impl Machine<'_> {
         use Mnemonic::*;
         let element = match instruction.mnemonic() {
             Movdqa | Movdqu | Movaps | Movups | Movapd | Movupd | Vmovdqa | Vmovdqu | Vmovaps
-            | Vmovups | Vmovdqa32 | Vmovdqu32 | Lddqu | Vlddqu | Movntdq | Vmovntdq => 32,
+            | Vmovups | Vmovdqa32 | Vmovdqu32 | Lddqu | Vlddqu => 32,
             Vmovapd | Vmovupd | Vmovdqa64 | Vmovdqu64 => 64,
             Vmovdqu8 => 8,
             Movq | Vmovq => return self.move_low(instruction, 64).map(|()| true),
@@ -36,6 +36,8 @@ impl Machine<'_> {
         let word = match self.masked_length(instruction, element) {
             Some(length) if length < width => {
                 let address = self.address(instruction)?;
+                // The mask does not change it.
+                self.check_alignment(instruction, address, width / 8)?;
                 let word = self.load(address, length as u64 / 8)?;
                 extended(&word, width, Bit::ZERO)
             }
