@@ -528,21 +528,25 @@ fn refused_in(
 
 const ANY: &str = "any number of nodes";
 
-/// Positions, and addresses of nodes, advance by the bytes of a group. No contract of one group
-/// notices another advance.
-#[test]
-fn an_advance_to_the_next_group_that_is_wrong() {
-    let refused = refused_in(ONE_NODE, |instruction, mut bytes| {
+/// The cases that refuse a tree kernel whose addresses or positions advance by another number than
+/// the bytes of a group.
+fn refused_with_wrong_advances(name: &'static str, group: i64) -> Vec<Vec<&'static str>> {
+    refused_in(name, |instruction, mut bytes| {
         let adds = matches!(instruction.mnemonic(), Mnemonic::Add | Mnemonic::Sub);
         let last = instruction.op_count().checked_sub(1)?;
         let is_number = instruction.op_kind(last) == OpKind::Immediate32to64;
-        let group = 16 * 64;
         (adds && is_number && (instruction.immediate(last) as i64).abs() == group).then(|| {
             let low = bytes.len() - 4;
             bytes[low] ^= 0x40;
             bytes
         })
-    });
+    })
+}
+
+/// No contract of one group notices another advance.
+#[test]
+fn an_advance_to_the_next_group_that_is_wrong() {
+    let refused = refused_with_wrong_advances(ONE_NODE, 16 * 64);
     assert!(refused.len() >= 2, "{refused:?}");
     assert!(
         refused.iter().all(|cases| cases[..] == [ANY]),
@@ -554,16 +558,7 @@ fn an_advance_to_the_next_group_that_is_wrong() {
 #[test]
 #[ignore = "takes a minute"]
 fn an_advance_in_nine_lanes_that_is_wrong() {
-    let refused = refused_in("tree nodes, 8 + 1 lanes", |instruction, mut bytes| {
-        let last = instruction.op_count().checked_sub(1)?;
-        let is_number = instruction.op_kind(last) == OpKind::Immediate32to64;
-        let group = 9 * 16 * 64;
-        (is_number && (instruction.immediate(last) as i64).abs() == group).then(|| {
-            let low = bytes.len() - 4;
-            bytes[low] ^= 0x40;
-            bytes
-        })
-    });
+    let refused = refused_with_wrong_advances("tree nodes, 8 + 1 lanes", 9 * 16 * 64);
     assert!(refused.len() >= 2, "{refused:?}");
     assert!(
         refused.iter().all(|cases| cases[..] == [ANY]),
