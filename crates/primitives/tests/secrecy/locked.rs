@@ -24,15 +24,20 @@ fn pages_are_locked_and_marked() {
     }
 }
 
+/// Other tests of this process unlock memory meanwhile: one of ten times is enough.
 #[test]
 fn the_kernel_counts_them_as_locked() {
-    let before = locked_kib();
-    let secret = SecretVec::zeroed(1 << 20);
-    if !secret.is_locked() {
-        println!("skipped: this system does not allow a megabyte of locked memory");
-        return;
+    let is_counted = || {
+        let before = locked_kib();
+        let secret = SecretVec::zeroed(1 << 20);
+        let after = locked_kib();
+        secret.is_locked().then_some(after >= before + 1024)
+    };
+    let counted: Option<Vec<bool>> = (0..10).map(|_| is_counted()).collect();
+    match counted {
+        Some(counted) => assert!(counted.contains(&true)),
+        None => println!("skipped: this system does not allow a megabyte of locked memory"),
     }
-    assert!(locked_kib() >= before + 1024);
 }
 
 /// Runs [`without_locked_memory`] in a process that cannot lock memory.
