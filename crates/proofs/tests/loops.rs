@@ -528,6 +528,13 @@ fn refused_in(
 
 const ANY: &str = "any number of nodes";
 
+/// Asserts that so many changes or more were made, and that no contract of one group noticed them.
+#[track_caller]
+fn assert_only_any_number(refused: &[Vec<&str>], least: usize) {
+    let is_only_any = refused.iter().all(|cases| cases[..] == [ANY]);
+    assert!(refused.len() >= least && is_only_any, "{refused:?}");
+}
+
 /// The cases that refuse a tree kernel whose addresses or positions advance by another number than
 /// the bytes of a group.
 fn refused_with_wrong_advances(name: &'static str, group: i64) -> Vec<Vec<&'static str>> {
@@ -547,11 +554,7 @@ fn refused_with_wrong_advances(name: &'static str, group: i64) -> Vec<Vec<&'stat
 #[test]
 fn an_advance_to_the_next_group_that_is_wrong() {
     let refused = refused_with_wrong_advances(ONE_NODE, 16 * 64);
-    assert!(refused.len() >= 2, "{refused:?}");
-    assert!(
-        refused.iter().all(|cases| cases[..] == [ANY]),
-        "{refused:?}"
-    );
+    assert_only_any_number(&refused, 2);
 }
 
 /// Nine lanes: the position of the ninth node has its own register, and a place on the stack.
@@ -559,11 +562,7 @@ fn an_advance_to_the_next_group_that_is_wrong() {
 #[ignore = "takes a minute"]
 fn an_advance_in_nine_lanes_that_is_wrong() {
     let refused = refused_with_wrong_advances("tree nodes, 8 + 1 lanes", 9 * 16 * 64);
-    assert!(refused.len() >= 2, "{refused:?}");
-    assert!(
-        refused.iter().all(|cases| cases[..] == [ANY]),
-        "{refused:?}"
-    );
+    assert_only_any_number(&refused, 2);
 }
 
 /// The second group's values are where those of the third one belong.
@@ -578,11 +577,7 @@ fn a_place_of_values_that_is_wrong_from_the_second_group_on() {
             bytes
         })
     });
-    assert!(!refused.is_empty());
-    assert!(
-        refused.iter().all(|cases| cases[..] == [ANY]),
-        "{refused:?}"
-    );
+    assert_only_any_number(&refused, 1);
 }
 
 /// Two leaves are left to the caller, though they are enough for a group. Four leaves and none do

@@ -273,8 +273,9 @@ impl Terms {
         self.bound_of_sum(constant, &unknown)
     }
 
-    /// The bits of `parts` are distinct. Summands of one term T are at most what their coefficients are in sum, and at most T times
-    /// the largest ratio of a coefficient to its power of two. Negative summands are at most zero.
+    /// The bits of `parts` are distinct. Summands of one term T are at most what their coefficients
+    /// are in sum, and at most T times the largest ratio of a coefficient to its power of two.
+    /// Negative summands are at most zero.
     fn bound_of_sum(&mut self, constant: u128, parts: &[(Bit, u128)]) -> Option<u128> {
         let mut bound = i128::try_from(constant).ok().map(i128::cast_unsigned)?;
         let mut of_terms: BTreeMap<u32, Vec<(usize, u128)>> = BTreeMap::new();
