@@ -535,8 +535,7 @@ fn assert_only_any_number(refused: &[Vec<&str>], least: usize) {
     assert!(refused.len() >= least && is_only_any, "{refused:?}");
 }
 
-/// The cases that refuse a tree kernel whose addresses or positions advance by another number than
-/// the bytes of a group.
+/// The cases that refuse a tree kernel with another advance than by the bytes of a group.
 fn refused_with_wrong_advances(name: &'static str, group: i64) -> Vec<Vec<&'static str>> {
     refused_in(name, |instruction, mut bytes| {
         let adds = matches!(instruction.mnemonic(), Mnemonic::Add | Mnemonic::Sub);
@@ -550,7 +549,6 @@ fn refused_with_wrong_advances(name: &'static str, group: i64) -> Vec<Vec<&'stat
     })
 }
 
-/// No contract of one group notices another advance.
 #[test]
 fn an_advance_to_the_next_group_that_is_wrong() {
     let refused = refused_with_wrong_advances(ONE_NODE, 16 * 64);
@@ -595,7 +593,6 @@ fn a_last_group_that_is_left_out() {
             bytes
         })
     });
-    assert!(!refused.is_empty());
     assert!(
         refused.iter().any(|cases| cases[..] == [ANY]),
         "{refused:?}"
