@@ -18,9 +18,9 @@
 
 mod mix;
 
-use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction};
+use iced_x86::{FlowControl, Instruction};
 use mix::Mix;
-use sealstone_prover::image::Image;
+use sealstone_prover::image::{Image, decoder};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -358,7 +358,7 @@ impl Piece {
 
 fn instructions(image: &Image, start: u64, end: u64) -> impl Iterator<Item = Instruction> + '_ {
     let bytes = image.code(start, (end - start) as usize).unwrap_or(&[]);
-    Decoder::with_ip(64, bytes, start, DecoderOptions::AMD).into_iter()
+    decoder(bytes, start).into_iter()
 }
 
 /// The code between functions and loops.

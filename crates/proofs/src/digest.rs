@@ -3,9 +3,9 @@
 
 use crate::coverage::{Executed, Function};
 use crate::spec::sha256;
-use iced_x86::{Decoder, DecoderOptions, Instruction};
+use iced_x86::Instruction;
 use sealstone_proved::{Distance, normal_form};
-use sealstone_prover::image::Image;
+use sealstone_prover::image::{Image, decoder};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -29,7 +29,7 @@ impl Digest {
         let (start, end) = (Image::BASE + function.start, Image::BASE + function.end);
         let size = (end - start) as usize;
         let code = image.code(start, size).unwrap_or_default().to_vec();
-        let mut decoder = Decoder::with_ip(64, &code, start, DecoderOptions::AMD);
+        let mut decoder = decoder(&code, start);
         let mut distances = Vec::new();
         while decoder.can_decode() {
             let instruction = decoder.decode();

@@ -34,8 +34,8 @@
 //! The instructions need the same features, so the row in the library needs the same target.
 
 use crate::coverage::Executed;
-use iced_x86::{ConstantOffsets, Decoder, DecoderOptions, FlowControl, Instruction, OpKind};
-use sealstone_prover::image::Image;
+use iced_x86::{ConstantOffsets, FlowControl, Instruction, OpKind};
+use sealstone_prover::image::{Image, decoder};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -100,7 +100,7 @@ struct Code<'a> {
 impl<'a> Code<'a> {
     fn at(image: &'a Image, address: u64, length: usize) -> Option<Self> {
         let bytes = image.code(address, length)?;
-        let mut decoder = Decoder::with_ip(64, bytes, address, DecoderOptions::NONE);
+        let mut decoder = decoder(bytes, address);
         let instruction = decoder.decode();
         (!instruction.is_invalid() && instruction.len() == length).then(|| Self {
             instruction,

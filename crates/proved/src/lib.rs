@@ -7,9 +7,11 @@
 //! the proof has read through them, in the order of the code. Functions with the same digest have
 //! the same code and these constants.
 //!
-//! A digest does not cover the targets of calls (each executed function has its own digest),
-//! constants that no run has read (those of paths to a panic), and tables whose address is first
-//! put into a register: those of aws-lc's SHA-256 and SHA-512 without vectors, for example.
+//! A digest does not cover
+//!
+//! - the targets of calls: each executed function has its own digest;
+//! - constants that no run has read: those of paths to a panic;
+//! - tables whose address is first put into a register: aws-lc's SHA-256 without vectors has one.
 //!
 //! | to | use |
 //! |---|---|

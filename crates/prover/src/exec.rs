@@ -35,9 +35,9 @@ pub(crate) use state::{State, Where};
 
 use crate::features::Features;
 use crate::hash::Map;
-use crate::image::Image;
+use crate::image::{Image, decoder};
 use crate::term::{Bit, Terms, Word, value};
-use iced_x86::{Decoder, DecoderOptions, Instruction, Register};
+use iced_x86::{Instruction, Register};
 use place::{Bases, Place, RETURN, STACK_BITS};
 use std::collections::BTreeMap;
 
@@ -385,9 +385,7 @@ impl<'a> Machine<'a> {
         let Some(bytes) = self.image.code(self.at, 15) else {
             return self.wrong("a jump out of the program");
         };
-        // Intel ignores the operand size of near branches; AMD's processors do not. As AMD has it,
-        // such a branch is not modelled.
-        let instruction = Decoder::with_ip(64, bytes, self.at, DecoderOptions::AMD).decode();
+        let instruction = decoder(bytes, self.at).decode();
         if instruction.is_invalid() {
             return self.unsupported("bytes that are not an instruction");
         }

@@ -6,6 +6,7 @@
 //! that reads such memory has no proof.
 
 use crate::features::Features;
+use iced_x86::{Decoder, DecoderOptions};
 use object::elf;
 use object::read::elf::ElfFile64;
 use object::{
@@ -339,6 +340,12 @@ impl Image {
             next
         }))
     }
+}
+
+/// A decoder of code at an address, as AMD's processors decode it. Intel's ignore the prefix for 16
+/// bits of a near branch. AMD's do not, so such a branch has no model.
+pub fn decoder(code: &[u8], address: u64) -> Decoder<'_> {
+    Decoder::with_ip(64, code, address, DecoderOptions::AMD)
 }
 
 impl Default for Image {

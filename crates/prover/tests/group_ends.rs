@@ -175,8 +175,8 @@ fn a_step_too_many_after_the_last_group() {
     assert!(is_unproved, "{verdict}");
 }
 
-/// A group leaves the aligned stack and aligns it again. What is then on the stack is at a distance
-/// from the old stack pointer: it is the same as before for one distance only.
+/// A group leaves the aligned stack, writes to the old one and aligns it again. The aligned stack
+/// has these bytes for one distance only.
 #[test]
 fn a_stack_that_each_group_aligns_again() {
     let verdict = verdict_on(&contract(1), &nothing, &|code| {

@@ -7,9 +7,9 @@ use crate::digest::Digest;
 use crate::same_code::{self, Trace};
 use crate::spec::sha256;
 use crate::usage::ThreadTime;
-use iced_x86::{Decoder, DecoderOptions, Instruction};
+use iced_x86::Instruction;
 use sealstone_prover::features::{Features, Processor};
-use sealstone_prover::image::{Image, Symbol};
+use sealstone_prover::image::{Image, Symbol, decoder};
 use sealstone_prover::prove::Session;
 use sealstone_prover::solver::Solver;
 use sealstone_prover::verdict::{Residue, Verdict};
@@ -267,8 +267,7 @@ fn name_functions(image: &Image, row: &mut Row) {
 fn meet(image: &Image, trace: &Trace, met: &mut Met) {
     for (address, length) in &trace.executed {
         let code = image.code(*address, *length).unwrap_or_default();
-        let mut decoder = Decoder::with_ip(64, code, *address, DecoderOptions::NONE);
-        met.insert(code.to_vec(), decoder.decode());
+        met.insert(code.to_vec(), decoder(code, *address).decode());
     }
 }
 

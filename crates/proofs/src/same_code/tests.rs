@@ -60,7 +60,7 @@ impl Program {
         for (from, to) in [(0, end), (end + self.distance + 16, bytes.len())] {
             let code = &bytes[from..to];
             let ip = start + from as u64;
-            let decoder = Decoder::with_ip(64, code, ip, DecoderOptions::NONE);
+            let decoder = decoder(code, ip);
             let instructions = decoder.into_iter();
             let executed = instructions.map(|instruction| (instruction.ip(), instruction.len()));
             trace.executed.extend(executed);
@@ -268,7 +268,7 @@ fn an_indirect_call_is_of_the_same_code() {
         .collect();
     let (first, target) = *calls.first().expect("an indirect call");
     let bytes = image.code(target, 15).unwrap();
-    let mut decoder = Decoder::with_ip(64, bytes, target, DecoderOptions::NONE);
+    let mut decoder = decoder(bytes, target);
     let length = decoder.decode().len();
     let trace = trace_of(first, &[(first, 6), (target, length)]);
     assert!(find(&image, &trace, &image, first).is_some());

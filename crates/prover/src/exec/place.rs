@@ -22,9 +22,9 @@
 //! pointer, the function may address memory below it and `room` bytes above it; from the old one,
 //! memory at least `room` bytes above it. The aligned stack pointer is not above the old one, so
 //! the two parts never overlap. The function must not address memory between the two parts. So the
-//! run is the same for every distance. What is written on one side of the gap is given up on the
-//! other: the bytes below the gap when the stack is aligned, and all that the aligned stack may
-//! have when the stack pointer leaves it.
+//! run is the same for every distance. No content crosses the gap. When the stack is aligned, the
+//! machine gives up the bytes below the gap. When the stack pointer leaves the aligned stack, it
+//! gives up all bytes that the aligned stack may have.
 
 use super::{Machine, Outcome, RSP, STACK, STACK_POINTER};
 use crate::hash::Map;

@@ -489,8 +489,8 @@ impl Runs<'_, '_> {
         match given == needed && results.iter().all(|word| word.len() == 64) {
             true => Ok(results),
             false => Err(Failure::Misfit(format!(
-                "the specification gives {given} words for `{}` of a group, but {elements} elements \
-                 have {needed}",
+                "the specification gives {given} words for `{}` of a group, but {elements} \
+                 elements have {needed}",
                 self.groups.output
             ))),
         }
