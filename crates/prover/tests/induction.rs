@@ -481,8 +481,8 @@ fn with_aligned_stack(turn: impl Fn(&mut CodeAssembler)) -> [Verdict; 4] {
     })
 }
 
-/// A turn leaves the aligned stack, writes a 7 to the old one and aligns it again. The aligned stack
-/// has this 7 for one distance only.
+/// A turn leaves the aligned stack, writes a 7 to the old one and aligns it again. The aligned
+/// stack has this 7 for one distance only.
 #[test]
 fn a_stack_that_each_turn_aligns_again() {
     assert_proved(&with_aligned_stack(nothing));
