@@ -25,6 +25,7 @@ SEALSTONE = """#!/usr/bin/env bash
 case $1 in
     man) echo page >"$2/sealstone.1" ;;
     completions) echo "completions for $2" ;;
+    selftest) [[ $2 == --proofs ]] ;;
 esac
 """
 TARGET = "#![no_main]\n"
@@ -121,6 +122,13 @@ class Jobs(unittest.TestCase):
         done = self.install()
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("sealstone_gone", done.stderr)
+
+    def test_install_tells_whether_the_command_is_proved(self):
+        for status, told in [(0, "has the proved machine code"), (1, "other machine code"), (3, "cannot be compared")]:
+            self.program("bin/sealstone", SEALSTONE.replace("[[ $2 == --proofs ]]", f"exit {status}"))
+            done = self.install()
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(told, done.stdout)
 
     def test_install_goes_to_the_home_directory_by_default(self):
         self.program("bin/sealstone", SEALSTONE)

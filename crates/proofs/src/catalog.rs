@@ -409,3 +409,18 @@ fn self_tests() -> Vec<Kernel> {
         ),
     ]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sealstone_lanes::Cpu;
+
+    /// Each variant of `Cpu` that this processor has belongs to a set whose rows run it.
+    #[test]
+    fn every_variant_of_cpu_has_rows() {
+        let sets = [Set::Baseline, Set::Avx2, Set::Avx512].into_iter();
+        let here = sets.filter(|set| set.is_here());
+        let numbers = here.map(|set| set.numbers().len());
+        assert_eq!(numbers.sum::<usize>(), Cpu::available().count());
+    }
+}

@@ -8,9 +8,12 @@
 //!   or has 16 instructions of vector arithmetic), was not proved, and is not a driver that the
 //!   catalog names with a reason and with the most that it may have ([`Driver`]);
 //! - a function of any crate that has the instructions of a proved one (`Mix::contains`) and was
-//!   not proved: a second copy;
+//!   not proved: a second copy. The proved one may be in another program ([`Proofs`]);
 //! - instructions of that kind in a proved function that no run has executed;
-//! - a function of our crates that a proved one calls, and that no run has entered.
+//! - a function of our crates that a proved function may call, if no run has entered it, or if the
+//!   place that may call it was not executed. A place may call a function if it jumps to it, calls
+//!   it, takes its address, or reads its address where the loader writes it. Addresses in other
+//!   tables, for example of a trait object, are not followed.
 //!
 //! The names of functions tell which are of our crates. The compiler may inline our code into an
 //! instance of a generic function of others, for example `core::ops::FnOnce::call_once`, whose name
@@ -50,6 +53,15 @@ pub struct Driver {
 /// Instructions that runs have executed: address and length.
 pub type Executed = BTreeMap<u64, usize>;
 
+/// The proofs in a program: what their runs have executed.
+#[derive(Clone, Copy)]
+pub struct Proofs<'a> {
+    /// The program.
+    pub image: &'a Image,
+    /// The instructions.
+    pub executed: &'a Executed,
+}
+
 /// The content of a program.
 pub struct Coverage {
     /// The program.
@@ -81,8 +93,9 @@ struct Piece {
     start: u64,
     end: u64,
     mix: Mix,
-    /// The targets of its jumps and calls to other functions.
-    targets: BTreeSet<u64>,
+    /// The addresses outside of it that its instructions mention ([`mentioned`]), each with the
+    /// address of the instruction.
+    targets: BTreeSet<(u64, u64)>,
 }
 
 impl Share {
@@ -114,11 +127,30 @@ pub(crate) fn nameless(functions: &[Function], executed: &Executed) -> Option<u6
     addresses.find(|at| !functions.iter().any(|function| is_in(function, *at)))
 }
 
-/// Checks a program whose proofs have executed these instructions.
-pub fn cover(image: &Image, executed: &Executed, drivers: &'static [Driver]) -> Coverage {
+impl Proofs<'_> {
+    fn prove(&self, piece: &Piece) -> bool {
+        let mut inside = self.executed.range(piece.start..piece.end);
+        inside.next().is_some()
+    }
+
+    /// The functions that are proved.
+    fn kernels(&self) -> Vec<Piece> {
+        let pieces = pieces(self.image).into_iter();
+        pieces.filter(|piece| self.prove(piece)).collect()
+    }
+}
+
+/// Checks a program. It must have no second copies of functions that are proved `elsewhere`.
+pub fn cover(
+    proofs: Proofs<'_>,
+    elsewhere: Option<Proofs<'_>>,
+    drivers: &'static [Driver],
+) -> Coverage {
+    let image = proofs.image;
     let pieces = pieces(image);
-    let is_proved = |piece: &Piece| executed.range(piece.start..piece.end).next().is_some();
-    let kernels: Vec<&Piece> = pieces.iter().filter(|piece| is_proved(piece)).collect();
+    let elsewhere = elsewhere.map_or_else(Vec::new, |proofs| proofs.kernels());
+    let here = pieces.iter().filter(|piece| proofs.prove(piece));
+    let kernels: Vec<&Piece> = here.chain(&elsewhere).collect();
     let mut coverage = Coverage {
         program: image.name.clone(),
         ours: Share::default(),
@@ -131,9 +163,9 @@ pub fn cover(image: &Image, executed: &Executed, drivers: &'static [Driver]) -> 
         if is_ours(&piece.name) {
             coverage.ours.add(piece);
         }
-        if is_proved(piece) {
+        if proofs.prove(piece) {
             coverage.proved.add(piece);
-            coverage.look_at_proved(image, piece, executed, &pieces);
+            coverage.look_at_proved(proofs, piece, &pieces);
         } else if let Some(kernel) = kernels
             .iter()
             .find(|kernel| piece.mix.contains(&kernel.mix))
@@ -158,13 +190,8 @@ impl Coverage {
     }
 
     /// Parts of the proved functions that no run has executed, and their possible callees.
-    fn look_at_proved(
-        &mut self,
-        image: &Image,
-        piece: &Piece,
-        executed: &Executed,
-        pieces: &[Piece],
-    ) {
+    fn look_at_proved(&mut self, proofs: Proofs<'_>, piece: &Piece, pieces: &[Piece]) {
+        let Proofs { image, executed } = proofs;
         let mut left = Mix::default();
         for instruction in instructions(image, piece.start, piece.end) {
             if !executed.contains_key(&instruction.ip()) && !is_padding(&instruction) {
@@ -178,19 +205,20 @@ impl Coverage {
                 piece.name
             ));
         }
-        for target in &piece.targets {
+        for (target, at) in &piece.targets {
             let callee = pieces
                 .iter()
                 .find(|other| (other.start..other.end).contains(target));
             let Some(callee) = callee.filter(|callee| is_ours(&callee.name)) else {
                 continue;
             };
-            if executed.range(callee.start..callee.end).next().is_none() {
-                self.findings.push(format!(
-                    "{} may call {}, which no run has entered",
-                    piece.name, callee.name
-                ));
-            }
+            let why = match (proofs.prove(callee), executed.contains_key(at)) {
+                (false, _) => ", which no run has entered".into(),
+                (true, false) => format!(" at {:#x}, which no run executes", Image::in_file(*at)),
+                (true, true) => continue,
+            };
+            let finding = format!("{} may call {}{why}", piece.name, callee.name);
+            self.findings.push(finding);
         }
     }
 
@@ -336,16 +364,10 @@ impl Piece {
         let (mut mix, mut targets) = (Mix::default(), BTreeSet::new());
         for instruction in instructions(image, start, end) {
             mix.add(&instruction);
-            let target = match instruction.flow_control() {
-                FlowControl::Call
-                | FlowControl::UnconditionalBranch
-                | FlowControl::ConditionalBranch => instruction.near_branch_target(),
-                _ => continue,
-            };
-            if !(start..end).contains(&target) {
-                targets.insert(target);
-            }
+            let mentioned = mentioned(image, &instruction).into_iter();
+            targets.extend(mentioned.map(|target| (target, instruction.ip())));
         }
+        targets.retain(|(target, _)| !(start..end).contains(target));
         Self {
             name,
             start,
@@ -353,6 +375,23 @@ impl Piece {
             mix,
             targets,
         }
+    }
+}
+
+/// The addresses to which an instruction may lead: the target of a jump or call, the place that it
+/// computes or reads, and the addresses that the loader writes to this place.
+fn mentioned(image: &Image, instruction: &Instruction) -> Vec<u64> {
+    if instruction.is_ip_rel_memory_operand() {
+        let place = instruction.ip_rel_memory_address();
+        let size = instruction.memory_size().size().max(1) as u64;
+        let written = image.relocated(place..place.saturating_add(size));
+        return written.map(|(_, target)| target).chain([place]).collect();
+    }
+    match instruction.flow_control() {
+        FlowControl::Call | FlowControl::UnconditionalBranch | FlowControl::ConditionalBranch => {
+            vec![instruction.near_branch_target()]
+        }
+        _ => Vec::new(),
     }
 }
 

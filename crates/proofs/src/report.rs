@@ -44,6 +44,8 @@ pub struct Report {
     pub models: Option<Result<Comparison, String>>,
     /// The proved part of the first program, if everything was tried.
     pub coverage: Option<Coverage>,
+    /// The first program.
+    pub program: String,
     /// The compiler of the first program.
     pub compiler: String,
 }
@@ -265,9 +267,10 @@ impl Report {
         }
     }
 
-    /// A kernel is absent if another kernel's row has proved every function with its name: all
-    /// sizes of a kernel have one name. The instruction sets of a kernel share one function. If one
-    /// of them is proved there, none is absent.
+    /// A kernel is absent if no function has its name, or if rows of other kernels of its
+    /// instruction set have proved each one that has. All sizes of a kernel have one name. The
+    /// instruction sets of a kernel share one function. If one of them is proved there, none is
+    /// absent.
     fn leave_out_absent(&mut self, image: &Image, starts: &Starts) {
         let proved = self.rows.iter().filter(|row| row.verdict.is_proof());
         let present: BTreeSet<&str> = proved.map(|row| row.name).collect();
@@ -275,7 +278,8 @@ impl Report {
             let kernels = kernels().into_iter();
             let mut same = kernels.filter(|it| it.name == row.name && it.set.name() == row.set);
             same.any(|kernel| {
-                let proved = starts.get(&(image.name.clone(), kernel.function));
+                let place = (image.name.clone(), kernel.function, row.set);
+                let proved = starts.get(&place);
                 let is_other = |symbol: &Symbol| {
                     !symbol.is(kernel.function)
                         || proved.is_some_and(|proved| proved.contains(&symbol.start))
@@ -424,6 +428,7 @@ impl Report {
     fn library_json(&self) -> Value {
         json!({
             "kernels": self.rows.iter().map(Row::json).collect::<Vec<_>>(),
+            "program": self.program,
             "absent": self.absent,
             "coverage": self.coverage.as_ref().map(Coverage::json),
             "compiler": self.compiler,

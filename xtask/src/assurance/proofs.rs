@@ -1,4 +1,4 @@
-//! The tables of proofs, of what they assume of callers, and of others' code.
+//! The tables of proofs, of libraries, of what they assume of callers, and of others' code.
 
 use super::{ALL, TIME};
 use crate::gate::{list, text};
@@ -12,6 +12,30 @@ pub(super) fn table(proofs: &Value) -> Result<String, String> {
     rows.extend(list(&proofs["source"]).iter().map(source));
     rows.extend(lemmas(list(&proofs["lemmas"]))?);
     rows.extend(sums(&proofs["usage"]));
+    Ok(rows.join("\n") + "\n")
+}
+
+/// A row for each library: how many kernels are proved in it, and which it does not have.
+pub(super) fn libraries(proofs: &Value) -> Result<String, String> {
+    let libraries = list(&proofs["libraries"]);
+    if libraries.is_empty() {
+        return Err("no library was proved: sealstone-prove needs --library".into());
+    }
+    let heading = [
+        "library",
+        "proved rows",
+        "rows of the command that it does not have",
+    ];
+    let mut rows = vec![line(&heading), "|---|---|---|".into()];
+    rows.extend(libraries.iter().map(|library| {
+        let kernels = list(&library["kernels"]).iter();
+        let proved = kernels.filter(|row| text(&row["verdict"]) == "PROVED");
+        let absent = list(&library["absent"]).iter();
+        let absent = absent.map(|row| format!("{} ({})", text(&row[0]), text(&row[1])));
+        let absent: Vec<String> = absent.collect();
+        let (proved, absent) = (proved.count().to_string(), absent.join("; "));
+        line(&[text(&library["program"]), &proved, &absent])
+    }));
     Ok(rows.join("\n") + "\n")
 }
 
@@ -67,7 +91,9 @@ pub(super) fn unproved(proofs: &Value) -> Result<String, String> {
     ];
     rows.extend(list.iter().map(|row| {
         let [function, verdict, why] = ["function", "verdict", "why"].map(|name| text(&row[name]));
-        line(&[&function.replace('*', "\\*"), verdict, why])
+        // Neither stars nor angle brackets are marks of Markdown here.
+        let function = function.replace('*', "\\*").replace('<', "\\<");
+        line(&[&function, verdict, why])
     }));
     Ok(rows.join("\n") + "\n")
 }

@@ -4,8 +4,8 @@ use iced_x86::{Instruction, Mnemonic, OpKind};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// The numbers of instructions that kernels have and other code does not have: rotations, and sums,
-/// products and shifts of vectors, each with its immediate.
+/// The numbers of instructions that kernels have and other code does not have: rotations and
+/// [vector arithmetic](is_vector_arithmetic), each with its immediate.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Mix {
     counts: BTreeMap<(Mnemonic, u64), usize>,
@@ -87,45 +87,118 @@ fn is_rotation(instruction: &Instruction) -> bool {
     }
 }
 
-/// Sums, differences, products and shifts of the elements of vectors.
+/// Sums, differences, products and shifts of the integer elements of vectors, and instructions for
+/// AES, SHA and products of polynomials. Operations on bytes, comparisons and logic are left out:
+/// searches have them. Saturating operations and floating point are left out: no kernel has them.
 fn is_vector_arithmetic(mnemonic: Mnemonic) -> bool {
     use Mnemonic::*;
     matches!(
         mnemonic,
-        Paddd
+        Paddw
+            | Paddd
             | Paddq
+            | Psubw
             | Psubd
             | Psubq
+            | Pmullw
+            | Pmulhw
+            | Pmulhuw
+            | Pmulhrsw
+            | Pmaddwd
+            | Pmaddubsw
+            | Phaddw
+            | Phaddd
             | Pmuludq
             | Pmulld
             | Pmuldq
+            | Psllw
             | Pslld
             | Psllq
+            | Psrlw
             | Psrld
             | Psrlq
+            | Psraw
+            | Psrad
+            | Vpaddw
             | Vpaddd
             | Vpaddq
+            | Vpsubw
             | Vpsubd
             | Vpsubq
+            | Vpmullw
+            | Vpmulhw
+            | Vpmulhuw
+            | Vpmulhrsw
+            | Vpmaddwd
+            | Vpmaddubsw
+            | Vphaddw
+            | Vphaddd
             | Vpmuludq
             | Vpmulld
             | Vpmullq
             | Vpmuldq
+            | Vpsllw
             | Vpslld
             | Vpsllq
+            | Vpsrlw
             | Vpsrld
             | Vpsrlq
+            | Vpsllvw
             | Vpsllvd
             | Vpsllvq
+            | Vpsrlvw
             | Vpsrlvd
             | Vpsrlvq
+            | Vpsraw
+            | Vpsrad
+            | Vpsraq
+            | Vpsravw
+            | Vpsravd
+            | Vpsravq
+            | Vpshldw
+            | Vpshldd
+            | Vpshldq
+            | Vpshrdw
+            | Vpshrdd
+            | Vpshrdq
+            | Vpshldvw
+            | Vpshldvd
+            | Vpshldvq
+            | Vpshrdvw
+            | Vpshrdvd
+            | Vpshrdvq
             | Vpmadd52luq
             | Vpmadd52huq
             | Aesenc
+            | Aesenclast
+            | Aesdec
+            | Aesdeclast
+            | Aesimc
+            | Aeskeygenassist
             | Vaesenc
+            | Vaesenclast
+            | Vaesdec
+            | Vaesdeclast
+            | Vaesimc
+            | Vaeskeygenassist
             | Pclmulqdq
             | Vpclmulqdq
+            | Gf2p8mulb
+            | Gf2p8affineqb
+            | Gf2p8affineinvqb
+            | Vgf2p8mulb
+            | Vgf2p8affineqb
+            | Vgf2p8affineinvqb
+            | Sha1rnds4
+            | Sha1nexte
+            | Sha1msg1
+            | Sha1msg2
             | Sha256rnds2
+            | Sha256msg1
+            | Sha256msg2
+            | Vsha512rnds2
+            | Vsha512msg1
+            | Vsha512msg2
     )
 }
 

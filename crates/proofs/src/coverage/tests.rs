@@ -1,5 +1,6 @@
 use super::*;
 use iced_x86::code_asm::{CodeAssembler, IcedError, eax, ecx, rax, xmm0, xmm1};
+use sealstone_prover::image::Symbol;
 
 fn code(write: impl Fn(&mut CodeAssembler) -> Result<(), IcedError>) -> Vec<u8> {
     let mut code = CodeAssembler::new(64).unwrap();
@@ -30,14 +31,26 @@ fn image() -> Image {
 
 /// All of the first function.
 fn executed(image: &Image) -> Executed {
-    let symbol = &image.symbols()[0];
+    all_of(image, &image.symbols()[0])
+}
+
+fn all_of(image: &Image, symbol: &Symbol) -> Executed {
     let all = instructions(image, symbol.start, symbol.start + symbol.size);
     all.map(|instruction| (instruction.ip(), instruction.len()))
         .collect()
 }
 
+/// The coverage of a program whose proofs stand alone.
+fn alone(image: &Image, executed: &Executed, drivers: &'static [Driver]) -> Coverage {
+    cover(Proofs { image, executed }, None, drivers)
+}
+
+fn findings_of(image: &Image, executed: &Executed) -> Vec<String> {
+    alone(image, executed, NO_DRIVERS).findings
+}
+
 fn findings(image: &Image) -> Vec<String> {
-    cover(image, &executed(image), NO_DRIVERS).findings
+    findings_of(image, &executed(image))
 }
 
 #[track_caller]
@@ -52,10 +65,10 @@ fn assert_found(image: &Image, what: &str) {
 #[test]
 fn a_program_of_proved_code_is_covered() {
     let image = image();
-    let coverage = cover(&image, &executed(&image), NO_DRIVERS);
+    let coverage = alone(&image, &executed(&image), NO_DRIVERS);
     assert!(coverage.is_complete(), "{:?}", coverage.findings);
     assert_eq!(coverage.proved, coverage.ours);
-    assert!(!cover(&image, &Executed::new(), NO_DRIVERS).is_complete());
+    assert!(!alone(&image, &Executed::new(), NO_DRIVERS).is_complete());
 }
 
 /// The copy has another name and a bug: three rotations differ.
@@ -131,7 +144,7 @@ fn with_driver(bytes: &[u8]) -> Coverage {
     }];
     let mut image = image();
     image.add_function("sealstone_x::driver", bytes);
-    cover(&image, &executed(&image), DRIVERS)
+    alone(&image, &executed(&image), DRIVERS)
 }
 
 #[test]
@@ -140,7 +153,7 @@ fn rotations_that_no_run_has_executed() {
     let mut executed = executed(&image);
     let last = *executed.keys().nth_back(1).unwrap();
     executed.remove(&last);
-    let coverage = cover(&image, &executed, NO_DRIVERS);
+    let coverage = alone(&image, &executed, NO_DRIVERS);
     assert!(coverage.findings[0].contains("no run has executed all of"));
     assert_eq!(coverage.not_executed, 4);
 }
@@ -158,6 +171,99 @@ fn a_function_of_ours_that_a_kernel_may_call() {
         let findings = findings(&image);
         assert_eq!(findings.len(), found, "{findings:?}");
         assert!(findings.iter().all(|why| why.contains("may call")));
+    }
+}
+
+/// A run enters the other function, but from elsewhere. The call here may be wrong.
+#[test]
+fn a_call_that_no_run_executes() {
+    let mut image = Image::of_code("sealstone_x::other", &[0xc3]);
+    let other = image.symbols()[0].start;
+    let at = image.next_free();
+    let mut code = CodeAssembler::new(64).unwrap();
+    code.call(other).unwrap();
+    code.ret().unwrap();
+    let code = code.assemble(at).unwrap();
+    image.add_function("sealstone_x::caller", &code);
+    let mut executed: Executed = all_of(&image, &image.symbols()[0]);
+    executed.extend(last_executed(&image));
+    assert_eq!(findings_of(&image, &executed), [""; 0]);
+    executed.remove(&at).unwrap();
+    let findings = findings_of(&image, &executed);
+    let what = "sealstone_x::caller may call sealstone_x::other at 0x1000, which no run executes";
+    assert_eq!(findings, [what]);
+}
+
+/// The kernel is proved in another program only. This one has a copy of it under another name.
+#[test]
+fn a_copy_of_a_kernel_of_another_program() {
+    let proved = image();
+    let elsewhere = executed(&proved);
+    let elsewhere = Proofs {
+        image: &proved,
+        executed: &elsewhere,
+    };
+    let mut library = Image::of_code("sealstone_x::entry", &[0xc3]);
+    let executed = executed(&library);
+    let findings = |image: &Image, elsewhere| {
+        let executed = &executed;
+        cover(Proofs { image, executed }, elsewhere, NO_DRIVERS).findings
+    };
+    assert_eq!(findings(&library, Some(elsewhere)), [""; 0]);
+    library.add_function("memchr", &kernel(7));
+    assert_eq!(findings(&library, None), [""; 0]);
+    let found = findings(&library, Some(elsewhere));
+    let what = "memchr at 0x1000 has the instructions of sealstone_kernels::kernel";
+    assert!(found.len() == 1 && found[0].starts_with(what), "{found:?}");
+}
+
+/// A function of ours with an instruction that has the distance to `place`.
+fn add_instruction(image: &mut Image, opcode: &[u8], place: u64) {
+    let start = image.next_free();
+    let next = start + opcode.len() as u64 + 4;
+    let distance = i32::try_from(place.wrapping_sub(next).cast_signed()).unwrap();
+    let code = [opcode, &distance.to_le_bytes(), &[0xc3]].concat();
+    image.add_function("sealstone_x::caller", &code);
+}
+
+/// All of the last function.
+fn last_executed(image: &Image) -> Executed {
+    all_of(image, image.symbols().last().unwrap())
+}
+
+/// The address of the other function is in a register when it is called, and no jump has it.
+#[test]
+fn a_function_of_ours_whose_address_a_kernel_takes() {
+    let mut image = Image::of_code("sealstone_x::other", &[0xc3]);
+    let other = image.symbols()[0].start;
+    let lea_rcx = [0x48, 0x8d, 0x0d];
+    add_instruction(&mut image, &lea_rcx, other);
+    let findings = findings_of(&image, &last_executed(&image));
+    assert_eq!(
+        findings,
+        ["sealstone_x::caller may call sealstone_x::other, which no run has entered"]
+    );
+}
+
+/// The loader writes addresses into tables of this program. A function calls, jumps or reads there.
+#[test]
+fn a_function_of_ours_whose_address_the_loader_writes() {
+    let image = Image::load(&std::env::current_exe().unwrap()).unwrap();
+    let mut places = image.relocated(0..u64::MAX);
+    let is_ours = |target: u64| image.symbol_at(target).is_some_and(|it| is_ours(&it.name));
+    let (place, other) = places.find(|(_, target)| is_ours(*target)).unwrap();
+    let other = &image.symbol_at(other).unwrap().name;
+    for (opcode, place) in [
+        (&[0xff, 0x15][..], place),       // call
+        (&[0xff, 0x25], place),           // jmp
+        (&[0x48, 0x8b, 0x05], place),     // mov rax
+        (&[0x0f, 0x10, 0x05], place - 8), // movups xmm0, of which it is the second half
+    ] {
+        let mut image = image.clone();
+        add_instruction(&mut image, opcode, place);
+        let findings = findings_of(&image, &last_executed(&image));
+        let what = format!("sealstone_x::caller may call {other}");
+        assert!(findings.iter().any(|finding| finding.starts_with(&what)));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Report, Row};
 use crate::catalog::{DRIVERS, Kernel, kernels};
-use crate::coverage::{self, Executed};
+use crate::coverage::{self, Executed, Proofs};
 use crate::digest::Digest;
 use crate::same_code::{self, Trace};
 use crate::spec::sha256;
@@ -35,12 +35,10 @@ pub(super) fn prove_in(
     solver: Option<&Solver>,
     known: Option<Known<'_>>,
 ) -> (Report, Starts) {
-    let mut report = Report {
-        compiler: images
-            .first()
-            .map_or_else(String::new, |image| image.compiler.clone()),
-        ..Report::default()
-    };
+    let mut report = Report::default();
+    if let Some(image) = images.first() {
+        (report.program, report.compiler) = (image.name.clone(), image.compiler.clone());
+    }
     let mut sessions: HashMap<&str, Session> = HashMap::new();
     let mut proved = Proved::default();
     for kernel in kernels {
@@ -62,10 +60,21 @@ pub(super) fn prove_in(
         let nothing = Executed::new();
         report.coverage = images.first().map(|image| {
             let executed = proved.executed.get(&image.name).unwrap_or(&nothing);
-            coverage::cover(image, executed, DRIVERS)
+            let command = known.map(|(image, rows)| (image, executed_in(image, rows)));
+            let command = command.as_ref();
+            let command = command.map(|(image, executed)| Proofs { image, executed });
+            coverage::cover(Proofs { image, executed }, command, DRIVERS)
         });
     }
     (report, proved.starts)
+}
+
+/// The instructions of a program that the runs of its proved rows have executed.
+fn executed_in(program: &Image, rows: &[Row]) -> Executed {
+    let rows = rows.iter().filter(|row| row.artefact == program.name);
+    let proved = rows.filter(|row| row.verdict.is_proof());
+    let executed = proved.flat_map(|row| &row.trace.executed);
+    executed.map(|(at, length)| (*at, *length)).collect()
 }
 
 /// A session that asks this solver.
@@ -84,13 +93,16 @@ pub(super) struct Proved {
     executed: BTreeMap<String, Executed>,
 }
 
-/// The start addresses of proved functions, by program and path.
-pub(super) type Starts = BTreeMap<(String, &'static str), BTreeSet<u64>>;
+/// The start addresses of proved functions, by program, path and instruction set.
+pub(super) type Starts = BTreeMap<(String, &'static str, &'static str), BTreeSet<u64>>;
 
 /// A row for every unproved function with the name of a kernel, because the program may call it.
+///
+/// A function for several instruction sets, which takes the CPU as an argument, must be proved for
+/// each of them: of two copies, each could be wrong for the set for which the other was proved.
 pub(super) fn left_out(images: &[Image], proved: &Starts) -> Vec<Row> {
     let mut rows = Vec::new();
-    for ((program, function), starts) in proved {
+    for ((program, function, set), starts) in proved {
         let image = images.iter().find(|image| image.name == *program);
         let symbols = image.into_iter().flat_map(Image::symbols);
         let others =
@@ -98,10 +110,10 @@ pub(super) fn left_out(images: &[Image], proved: &Starts) -> Vec<Row> {
         rows.extend(others.map(|symbol| Row {
             artefact: program.clone(),
             verdict: Verdict::Unproved(format!(
-                "the function at {:#x} has the name of a kernel, and no row proves it",
-                symbol.start
+                "the function at {:#x} has the name of a kernel, and no row of this set proves it",
+                Image::in_file(symbol.start)
             )),
-            ..Row::new(function, "", "")
+            ..Row::new(function, set, "")
         }));
     }
     rows
@@ -128,11 +140,10 @@ pub(super) fn prove_kernel(
     let has = |image: &&Image| image.symbols().iter().any(|symbol| is_kernel(&symbol));
     if let Some(image) = images.iter().find(has) {
         row.artefact = image.name.clone();
-        let place = (image.name.clone(), kernel.function);
+        let place = (image.name.clone(), kernel.function, kernel.set.name());
         let taken = proved.starts.get(&place).cloned().unwrap_or_default();
         let mut symbols: Vec<&Symbol> = image.symbols().iter().filter(is_kernel).collect();
-        // Functions that another row has proved come last: they may belong to this row, too, for
-        // another instruction set.
+        // Functions that another row has proved for this instruction set come last.
         symbols.sort_by_key(|symbol| taken.contains(&symbol.start));
         let mut same = symbols.iter();
         match same.find_map(|symbol| row_of_same_code(known?, image, symbol, kernel)) {

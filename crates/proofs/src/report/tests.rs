@@ -3,7 +3,7 @@
 use super::proving::pieces;
 use super::*;
 use crate::catalog::Set;
-use crate::coverage::{self, Executed};
+use crate::coverage::{self, Executed, Proofs};
 use iced_x86::{Decoder, DecoderOptions, Mnemonic};
 use sealstone_prover::algebra::Algebra;
 use sealstone_prover::contract::{Access, Contract};
@@ -86,7 +86,7 @@ fn a_function_with_the_name_of_a_kernel_that_no_row_proves_is_a_row() {
         .map(|symbol| symbol.start)
         .collect();
     assert!(starts.len() > 1, "one for each size");
-    let place = (image.name.clone(), threefish.function);
+    let place = (image.name.clone(), threefish.function, threefish.set.name());
     let images = [image];
     let all = Starts::from([(place.clone(), starts.clone())]);
     assert!(left_out(&images, &all).is_empty());
@@ -94,6 +94,57 @@ fn a_function_with_the_name_of_a_kernel_that_no_row_proves_is_a_row() {
     let rows = left_out(&images, &Starts::from([(place, first)]));
     assert_eq!(rows.len(), starts.len() - 1);
     assert!(rows.iter().all(|row| !row.verdict.is_proof()));
+}
+
+/// Two functions have the name, and take the CPU as an argument. Each is right for one CPU only.
+#[test]
+fn a_function_is_proved_for_each_instruction_set() {
+    let kernel = |set, cpu| {
+        let contract = Contract::new(formula!(|_a, contents| vec![contents[0].clone()]));
+        let contract = contract.buffer("x", 1, 8, Access::Write);
+        Kernel {
+            name: "the identity",
+            set,
+            function: "identity",
+            shows: "",
+            shipped: true,
+            family: "",
+            contracts: vec![contract.addresses(["x"]).number(cpu)],
+        }
+    };
+    let report = |codes: &[Vec<u8>]| {
+        let mut image = Image::of_code("identity", &codes[0]);
+        for code in &codes[1..] {
+            image.add_function("identity", code);
+        }
+        let kernels = vec![kernel(Set::Baseline, 0), kernel(Set::Avx2, 1)];
+        prove_in(kernels, &[image], "", None, None).0
+    };
+    let right = report(&[identity_but_for(2)]);
+    assert!(right.is_proof(), "{}", right.table());
+    let twice = report(&[identity_but_for(2), identity_but_for(3)]);
+    assert!(!twice.is_proof(), "nobody proved the second one");
+    for codes in [[0, 1], [1, 0]] {
+        let report = report(&codes.map(identity_but_for));
+        let (rows, left_out) = report.rows.split_at(2);
+        assert!(rows.iter().all(|row| row.verdict.is_proof()));
+        let sets: Vec<&str> = left_out.iter().map(|row| row.set).collect();
+        assert_eq!(sets, ["AVX2", "x86-64"], "{}", report.table());
+        assert!(!report.is_proof());
+    }
+}
+
+/// Leaves a word as it is, but adds one to it for this CPU.
+fn identity_but_for(cpu: i32) -> Vec<u8> {
+    use iced_x86::code_asm::{CodeAssembler, qword_ptr, rdi, rsi};
+    let mut code = CodeAssembler::new(64).unwrap();
+    let mut end = code.create_label();
+    code.cmp(rsi, cpu).unwrap();
+    code.jne(end).unwrap();
+    code.inc(qword_ptr(rdi)).unwrap();
+    code.set_label(&mut end).unwrap();
+    code.ret().unwrap();
+    code.assemble(0).unwrap()
 }
 
 /// One function is proved. A second function of its name does nothing.
@@ -115,7 +166,10 @@ fn a_second_function_with_the_name_of_others_is_a_row() {
     let reasons: Vec<&str> = both.iter().map(|row| row.verdict.reason()).collect();
     assert_eq!(reasons.len(), 2, "{reasons:?}");
     assert_eq!(reasons[0], "");
-    assert!(reasons[1].ends_with("and no row proves it"), "{reasons:?}");
+    assert!(
+        reasons[1].ends_with("and no row of this set proves it"),
+        "{reasons:?}"
+    );
 }
 
 /// Two functions have the name. The first one leaves more bytes behind and is wrong. The row is
@@ -289,7 +343,12 @@ fn a_kernel_is_absent_only_if_all_of_its_name_is_proved() {
         rows: vec![Row::new("Skein-256 UBI", "x86-64", "")],
         ..Report::default()
     };
-    let starts = Starts::from([((image.name.clone(), name), BTreeSet::from([first]))]);
+    let place = |set| (image.name.clone(), name, set);
+    let starts = Starts::from([(place("x86-64"), BTreeSet::from([first]))]);
+    let elsewhere = Starts::from([(place("AVX2"), BTreeSet::from([first]))]);
+    let mut other = report();
+    other.leave_out_absent(&image, &elsewhere);
+    assert_eq!(other.absent.len(), 0, "it may be wrong for this set");
     let mut one = report();
     one.leave_out_absent(&image, &starts);
     assert_eq!(one.absent, [("Skein-256 UBI", "x86-64")]);
@@ -303,7 +362,11 @@ fn a_kernel_is_absent_only_if_all_of_its_name_is_proved() {
 #[test]
 fn code_of_a_library_that_was_left_out_is_seen() {
     let coverage = |findings: &[&str]| {
-        let mut all = coverage::cover(&Image::of_code("library", &[0xc3]), &Executed::new(), &[]);
+        let proofs = Proofs {
+            image: &Image::of_code("library", &[0xc3]),
+            executed: &Executed::new(),
+        };
+        let mut all = coverage::cover(proofs, None, &[]);
         all.proved.bytes = 1;
         all.findings = findings.iter().map(|&finding| finding.into()).collect();
         Some(all)
