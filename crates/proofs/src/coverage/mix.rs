@@ -91,6 +91,11 @@ fn is_rotation(instruction: &Instruction) -> bool {
 /// AES, SHA and products of polynomials. Operations on bytes, comparisons and logic are left out:
 /// searches have them. Saturating operations and floating point are left out: no kernel has them.
 fn is_vector_arithmetic(mnemonic: Mnemonic) -> bool {
+    is_sum(mnemonic) || is_product(mnemonic) || is_shift(mnemonic) || is_cryptographic(mnemonic)
+}
+
+/// Sums and differences of elements of 16 bits or more.
+fn is_sum(mnemonic: Mnemonic) -> bool {
     use Mnemonic::*;
     matches!(
         mnemonic,
@@ -100,18 +105,54 @@ fn is_vector_arithmetic(mnemonic: Mnemonic) -> bool {
             | Psubw
             | Psubd
             | Psubq
-            | Pmullw
+            | Phaddw
+            | Phaddd
+            | Vpaddw
+            | Vpaddd
+            | Vpaddq
+            | Vpsubw
+            | Vpsubd
+            | Vpsubq
+            | Vphaddw
+            | Vphaddd
+    )
+}
+
+/// Products of elements of 16 bits or more, and sums of such products.
+fn is_product(mnemonic: Mnemonic) -> bool {
+    use Mnemonic::*;
+    matches!(
+        mnemonic,
+        Pmullw
             | Pmulhw
             | Pmulhuw
             | Pmulhrsw
             | Pmaddwd
             | Pmaddubsw
-            | Phaddw
-            | Phaddd
             | Pmuludq
             | Pmulld
             | Pmuldq
-            | Psllw
+            | Vpmullw
+            | Vpmulhw
+            | Vpmulhuw
+            | Vpmulhrsw
+            | Vpmaddwd
+            | Vpmaddubsw
+            | Vpmuludq
+            | Vpmulld
+            | Vpmullq
+            | Vpmuldq
+            | Vpmadd52luq
+            | Vpmadd52huq
+    )
+}
+
+/// Shifts of elements of 16 bits or more.
+fn is_shift(mnemonic: Mnemonic) -> bool {
+    use Mnemonic::*;
+    matches!(
+        mnemonic,
+        Psllw
             | Pslld
             | Psllq
             | Psrlw
@@ -119,24 +160,6 @@ fn is_vector_arithmetic(mnemonic: Mnemonic) -> bool {
             | Psrlq
             | Psraw
             | Psrad
-            | Vpaddw
-            | Vpaddd
-            | Vpaddq
-            | Vpsubw
-            | Vpsubd
-            | Vpsubq
-            | Vpmullw
-            | Vpmulhw
-            | Vpmulhuw
-            | Vpmulhrsw
-            | Vpmaddwd
-            | Vpmaddubsw
-            | Vphaddw
-            | Vphaddd
-            | Vpmuludq
-            | Vpmulld
-            | Vpmullq
-            | Vpmuldq
             | Vpsllw
             | Vpslld
             | Vpsllq
@@ -167,9 +190,15 @@ fn is_vector_arithmetic(mnemonic: Mnemonic) -> bool {
             | Vpshrdvw
             | Vpshrdvd
             | Vpshrdvq
-            | Vpmadd52luq
-            | Vpmadd52huq
-            | Aesenc
+    )
+}
+
+/// AES, SHA, and products of polynomials over two elements.
+fn is_cryptographic(mnemonic: Mnemonic) -> bool {
+    use Mnemonic::*;
+    matches!(
+        mnemonic,
+        Aesenc
             | Aesenclast
             | Aesdec
             | Aesdeclast

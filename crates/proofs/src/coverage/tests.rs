@@ -231,6 +231,27 @@ fn last_executed(image: &Image) -> Executed {
     all_of(image, image.symbols().last().unwrap())
 }
 
+#[test]
+fn sixteen_instructions_of_each_kind_look_like_a_kernel() {
+    type Write = fn(&mut CodeAssembler) -> Result<(), IcedError>;
+    let kinds: [(Write, usize); 8] = [
+        (|code| code.vpsubw(xmm0, xmm0, xmm1), 1),
+        (|code| code.pmaddwd(xmm0, xmm1), 1),
+        (|code| code.psraw(xmm0, 3), 1),
+        (|code| code.aesenclast(xmm0, xmm1), 1),
+        (|code| code.sha256msg1(xmm0, xmm1), 1),
+        (|code| code.gf2p8mulb(xmm0, xmm1), 1),
+        (|code| code.paddb(xmm0, xmm1), 0),
+        (|code| code.pxor(xmm0, xmm1), 0),
+    ];
+    for (write, found) in kinds {
+        let mut image = image();
+        let bytes = code(|code| (0..16).try_for_each(|_| write(code)));
+        image.add_function("sealstone_x::other", &bytes);
+        assert_eq!(findings(&image).len(), found);
+    }
+}
+
 /// The address of the other function is in a register when it is called, and no jump has it.
 #[test]
 fn a_function_of_ours_whose_address_a_kernel_takes() {
