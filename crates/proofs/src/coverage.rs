@@ -128,15 +128,16 @@ pub(crate) fn nameless(functions: &[Function], executed: &Executed) -> Option<u6
 }
 
 impl Proofs<'_> {
-    fn prove(&self, piece: &Piece) -> bool {
+    /// Whether a run has executed a part of a function.
+    fn entered(&self, piece: &Piece) -> bool {
         let mut inside = self.executed.range(piece.start..piece.end);
         inside.next().is_some()
     }
 
     /// The functions that are proved.
-    fn kernels(&self) -> Vec<Piece> {
+    fn functions(&self) -> Vec<Piece> {
         let pieces = pieces(self.image).into_iter();
-        pieces.filter(|piece| self.prove(piece)).collect()
+        pieces.filter(|piece| self.entered(piece)).collect()
     }
 }
 
@@ -148,8 +149,8 @@ pub fn cover(
 ) -> Coverage {
     let image = proofs.image;
     let pieces = pieces(image);
-    let elsewhere = elsewhere.map_or_else(Vec::new, |proofs| proofs.kernels());
-    let here = pieces.iter().filter(|piece| proofs.prove(piece));
+    let elsewhere = elsewhere.map_or_else(Vec::new, |proofs| proofs.functions());
+    let here = pieces.iter().filter(|piece| proofs.entered(piece));
     let kernels: Vec<&Piece> = here.chain(&elsewhere).collect();
     let mut coverage = Coverage {
         program: image.name.clone(),
@@ -163,7 +164,7 @@ pub fn cover(
         if is_ours(&piece.name) {
             coverage.ours.add(piece);
         }
-        if proofs.prove(piece) {
+        if proofs.entered(piece) {
             coverage.proved.add(piece);
             coverage.look_at_proved(proofs, piece, &pieces);
         } else if let Some(kernel) = kernels
@@ -212,7 +213,7 @@ impl Coverage {
             let Some(callee) = callee.filter(|callee| is_ours(&callee.name)) else {
                 continue;
             };
-            let why = match (proofs.prove(callee), executed.contains_key(at)) {
+            let why = match (proofs.entered(callee), executed.contains_key(at)) {
                 (false, _) => ", which no run has entered".into(),
                 (true, false) => format!(" at {:#x}, which no run executes", Image::in_file(*at)),
                 (true, true) => continue,

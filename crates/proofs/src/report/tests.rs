@@ -250,6 +250,40 @@ fn a_copy_is_refused_although_every_row_is_proved() {
     }
 }
 
+/// A library has no function of the kernel, but a copy of it under another name.
+#[test]
+fn a_library_has_no_copy_of_what_is_proved_in_the_command() {
+    let ours = "sealstone_x::kernel";
+    let command = Image::of_code(ours, &rotations([7; 40]));
+    let images = std::slice::from_ref(&command);
+    let rows = prove_in(vec![rotating(ours)], images, "", None, None)
+        .0
+        .rows;
+    assert_eq!(rows[0].verdict, Verdict::Proved);
+    let mut library = Image::of_code("library", &[0xc3]);
+    library.add_function("memchr", &rotations([7; 40]));
+    let findings = |rows: &[Row]| {
+        let images = std::slice::from_ref(&library);
+        let report = prove_in(Vec::new(), images, "", None, Some((&command, rows))).0;
+        report.coverage.unwrap().findings
+    };
+    let found = findings(&rows);
+    let what = format!("has the instructions of {ours}, and no row proves it");
+    assert!(found.len() == 1 && found[0].ends_with(&what), "{found:?}");
+    // These rows prove nothing there.
+    let unproved = Row {
+        verdict: Verdict::Unproved(String::new()),
+        ..rows[0].clone()
+    };
+    let elsewhere = Row {
+        artefact: "library".into(),
+        ..rows[0].clone()
+    };
+    for row in [unproved, elsewhere] {
+        assert_eq!(findings(&[row]), [""; 0]);
+    }
+}
+
 /// Doubles a word and rotates it, by each of these numbers of bits in turn.
 fn rotations(turns: [u32; 40]) -> Vec<u8> {
     use iced_x86::code_asm::{CodeAssembler, qword_ptr, rax, rdi};
