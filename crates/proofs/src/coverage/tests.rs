@@ -194,6 +194,23 @@ fn a_call_that_no_run_executes() {
     assert_eq!(findings, [what]);
 }
 
+/// A way to a panic, within the function.
+#[test]
+fn a_jump_within_a_function_that_no_run_executes() {
+    let mut image = Image::default();
+    let at = image.next_free();
+    let mut code = CodeAssembler::new(64).unwrap();
+    let mut end = code.create_label();
+    code.jmp(end).unwrap();
+    code.nop().unwrap();
+    code.set_label(&mut end).unwrap();
+    code.ret().unwrap();
+    image.add_function("sealstone_x::caller", &code.assemble(at).unwrap());
+    let mut executed = last_executed(&image);
+    executed.remove(&at).unwrap();
+    assert_eq!(findings_of(&image, &executed), [""; 0]);
+}
+
 /// The kernel is proved in another program only. This one has a copy of it under another name.
 #[test]
 fn a_copy_of_a_kernel_of_another_program() {
