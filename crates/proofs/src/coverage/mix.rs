@@ -88,8 +88,8 @@ fn is_rotation(instruction: &Instruction) -> bool {
 }
 
 /// Sums, differences, products and shifts of the integer elements of vectors, and instructions for
-/// AES, SHA and products of polynomials. Operations on bytes, comparisons and logic are left out:
-/// searches have them. Saturating operations and floating point are left out: no kernel has them.
+/// AES, SHA and products of polynomials. Other operations on bytes, comparisons and logic are left
+/// out: searches have them. So are saturating operations and floating point: no kernel has them.
 fn is_vector_arithmetic(mnemonic: Mnemonic) -> bool {
     is_sum(mnemonic) || is_product(mnemonic) || is_shift(mnemonic) || is_cryptographic(mnemonic)
 }
@@ -118,7 +118,7 @@ fn is_sum(mnemonic: Mnemonic) -> bool {
     )
 }
 
-/// Products of elements of 16 bits or more, and sums of such products.
+/// Products, and sums of products, of 16 bits or more. The factors may be bytes.
 fn is_product(mnemonic: Mnemonic) -> bool {
     use Mnemonic::*;
     matches!(
@@ -193,7 +193,7 @@ fn is_shift(mnemonic: Mnemonic) -> bool {
     )
 }
 
-/// AES, SHA, and products of polynomials over two elements.
+/// AES, SHA, and arithmetic of polynomials over two elements.
 fn is_cryptographic(mnemonic: Mnemonic) -> bool {
     use Mnemonic::*;
     matches!(
