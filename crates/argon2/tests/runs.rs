@@ -223,6 +223,27 @@ fn a_panic_leaves_nothing() {
     }
 }
 
+/// A callback may panic on a thread of the run: its message is not lost.
+#[test]
+fn a_panic_keeps_its_message() {
+    let (caller, begun) = (std::thread::current().id(), AtomicBool::new(false));
+    let watch = |_: Progress| {
+        if std::thread::current().id() != caller {
+            begun.store(true, Relaxed);
+            panic!("planted");
+        }
+        // The other thread gets a piece.
+        while !begun.load(Relaxed) {
+            std::thread::yield_now();
+        }
+    };
+    let argon2 = Argon2::new(Params::new(40_000, 1, 2).unwrap());
+    let argon2 = argon2.threads(2).progress(&watch);
+    let run = || tag(argon2, &mut Arena::new());
+    let panic = catch_unwind(AssertUnwindSafe(run)).expect_err("it panics");
+    assert_eq!(panic.downcast_ref(), Some(&"planted"));
+}
+
 /// A pool that runs its tasks backwards.
 struct Backwards;
 

@@ -1,6 +1,7 @@
 //! Work on many files at once, with results in order.
 
 use std::collections::BTreeMap;
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc;
 use std::thread;
@@ -35,6 +36,9 @@ pub fn worker_threads() -> usize {
 ///
 /// # Errors
 /// The first error of `report`.
+///
+/// # Panics
+/// If `work`, `ends` or `report` panics, with its message.
 pub fn in_order<T: Sync, R: Send, E>(
     items: &[T],
     threads: usize,
@@ -57,15 +61,22 @@ pub fn in_order<T: Sync, R: Send, E>(
         Some((index, done))
     };
     thread::scope(|scope| {
-        for _ in 0..threads.min(items.len()) {
+        let spawn = |_| {
             let sender = sender.clone();
             let step = &step;
             // The channel closes if nobody reads the results any more.
-            scope.spawn(move || while step().is_some_and(|done| sender.send(done).is_ok()) {});
-        }
+            scope.spawn(move || while step().is_some_and(|done| sender.send(done).is_ok()) {})
+        };
+        let workers: Vec<_> = (0..threads.min(items.len())).map(spawn).collect();
         drop(sender);
         let reported = sorted(receiver, report);
         ended.store(reported.is_err(), Relaxed);
+        // The scope would replace the message of a panic with its own.
+        for worker in workers {
+            if let Err(panic) = worker.join() {
+                resume_unwind(panic);
+            }
+        }
         reported
     })
 }
@@ -149,5 +160,16 @@ mod tests {
             },
         );
         assert_eq!((failed, reports), (Err("the disk is full"), 6));
+    }
+
+    #[test]
+    fn a_panic_of_the_work_keeps_its_message() {
+        let work = |item: &u32| assert_ne!(*item, 5, "planted");
+        let items: Vec<u32> = (0..20).collect();
+        let caught =
+            std::panic::catch_unwind(|| in_order(&items, 2, work, |()| false, Ok::<(), ()>));
+        let panic = caught.expect_err("it panics");
+        let message = panic.downcast_ref::<String>().expect("a message");
+        assert!(message.contains("planted"), "{message}");
     }
 }

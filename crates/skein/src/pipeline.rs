@@ -33,6 +33,7 @@
 //! ```
 
 use std::io::{self, Read};
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
@@ -218,7 +219,7 @@ impl<F: FnMut(&[u8]) + Send> Sink<Piece> for Consumer<F> {
 /// none after it.
 ///
 /// # Panics
-/// If one of the three panics.
+/// If one of the three panics, with its message.
 pub fn run<C: Default + Send, E: Send>(
     workers: usize,
     source: &mut impl Source<C, Error = E>,
@@ -236,14 +237,16 @@ pub fn run<C: Default + Send, E: Send>(
         moved: Condvar::new(),
     };
     thread::scope(|scope| {
-        for _ in 1..workers {
-            // Without more threads, those that there are do the work.
-            let worker = thread::Builder::new().spawn_scoped(scope, || running.work(work));
-            if worker.is_err() {
-                break;
+        let spawn = |_| thread::Builder::new().spawn_scoped(scope, || running.work(work));
+        // Without more threads, those that there are do the work.
+        let others: Vec<_> = (1..workers).map_while(|it| spawn(it).ok()).collect();
+        running.work(work);
+        // The scope would replace the message of a panic with its own.
+        for other in others {
+            if let Err(panic) = other.join() {
+                resume_unwind(panic);
             }
         }
-        running.work(work);
     });
     let turn = running.sink.into_inner();
     match turn.unwrap_or_else(PoisonError::into_inner).over {
@@ -394,6 +397,7 @@ impl<S, K, E> Drop for StopOnPanic<'_, '_, S, K, E> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::AtomicBool;
 
     /// Longer than a worker spins.
     fn spin_past_work() {
@@ -548,27 +552,39 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_reaches_the_caller() {
-        for others_sleep in [false, true] {
-            let panics = std::panic::catch_unwind(|| {
+    fn a_panic_of_any_thread_reaches_the_caller_with_its_message() {
+        let caller = thread::current().id();
+        for (on_caller, others_sleep) in
+            [(true, false), (true, true), (false, false), (false, true)]
+        {
+            let begun = AtomicBool::new(false);
+            let work = |chunk: &mut u64| {
+                if *chunk < 50 {
+                    return Ok(());
+                }
+                if (thread::current().id() == caller) == on_caller {
+                    begun.store(true, Relaxed);
+                    if others_sleep {
+                        spin_past_work();
+                    }
+                    panic!("planted");
+                }
+                // The thread that panics gets a chunk.
+                while !begun.load(Relaxed) {
+                    thread::yield_now();
+                }
+                Ok(())
+            };
+            let caught = std::panic::catch_unwind(|| {
                 let mut source = Count {
                     next: 0,
                     end: 100,
                     fail_at: None,
                 };
-                let work = |chunk: &mut u64| {
-                    if *chunk == 50 {
-                        if others_sleep {
-                            spin_past_work();
-                        }
-                        panic!("planted")
-                    } else {
-                        Ok(())
-                    }
-                };
                 run(3, &mut source, &work, &mut Collect::default())
             });
-            assert!(panics.is_err());
+            let panic = caught.expect_err("it panics");
+            assert_eq!(panic.downcast_ref(), Some(&"planted"), "{on_caller}");
         }
     }
 }

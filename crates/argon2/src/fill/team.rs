@@ -14,6 +14,7 @@ use crate::params::Params;
 use crate::spent::Spent;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use sealstone_lanes::{Cpu, Place, wipe_part};
+use std::panic::resume_unwind;
 use std::sync::{LockResult, PoisonError, RwLock, RwLockReadGuard};
 use std::thread;
 
@@ -57,12 +58,14 @@ pub(crate) fn fill_together(
     // returned.
     let mut outcome = Err(Error::Cancelled);
     thread::scope(|scope| {
+        let mut others = Vec::with_capacity(threads - 1);
         for _ in 1..threads {
             team.barrier.add();
             let work = || team.work(|| ());
-            if thread::Builder::new().spawn_scoped(scope, work).is_err() {
+            match thread::Builder::new().spawn_scoped(scope, work) {
+                Ok(other) => others.push(other),
                 // If the system gives no more threads, the others do all the work.
-                team.barrier.remove();
+                Err(_) => team.barrier.remove(),
             }
         }
         team.work(|| {
@@ -71,6 +74,12 @@ pub(crate) fn fill_together(
                 team.last_blocks(last);
             }
         });
+        // The scope would replace the message of a panic with its own.
+        for other in others {
+            if let Err(panic) = other.join() {
+                resume_unwind(panic);
+            }
+        }
     });
     outcome
 }
