@@ -7,6 +7,9 @@ pub(crate) fn reason(old: &Instruction, new: &Instruction) -> Option<&'static st
     if is_prefetch(old) && (is_prefetch(new) || new.mnemonic() == Mnemonic::Nop) {
         return Some("a prefetch changes no result");
     }
+    if does_nothing(old) && does_nothing(new) {
+        return Some("neither does anything");
+    }
     let operands = 0..old.op_count().max(new.op_count());
     let mut differing = operands.filter(|n| !has_equal_operand(old, new, *n));
     let differing = [differing.next(), differing.next()];
@@ -17,7 +20,12 @@ pub(crate) fn reason(old: &Instruction, new: &Instruction) -> Option<&'static st
             Some("another name of the same operation")
         }
         [Some(count), None] if old.mnemonic() == new.mnemonic() && same_count(old, new, count) => {
-            Some("the count is taken modulo the bits of the register")
+            Some("the count is taken modulo the bits of the register or element")
+        }
+        [Some(choice), None]
+            if old.mnemonic() == new.mnemonic() && same_choice(old, new, choice) =>
+        {
+            Some("these bits of the immediate mean nothing")
         }
         _ => None,
     }
@@ -29,6 +37,15 @@ fn is_prefetch(instruction: &Instruction) -> bool {
         instruction.mnemonic(),
         Prefetchnta | Prefetcht0 | Prefetcht1 | Prefetcht2 | Prefetchw
     )
+}
+
+/// The forms that fill the space before a loop.
+fn does_nothing(instruction: &Instruction) -> bool {
+    let is_exchange = instruction.mnemonic() == Mnemonic::Xchg
+        && instruction.op0_register() == instruction.op1_register()
+        // The upper half of a register of 32 bits would become zero.
+        && matches!(instruction.op0_register().size(), 2 | 8);
+    instruction.mnemonic() == Mnemonic::Nop || is_exchange
 }
 
 fn has_equal_operand(old: &Instruction, new: &Instruction, n: u32) -> bool {
@@ -56,7 +73,7 @@ fn has_equal_operand(old: &Instruction, new: &Instruction, n: u32) -> bool {
 /// move of memory also stops where the address is not aligned: the proof has shown that it is.
 fn is_another_name(old: Mnemonic, new: Mnemonic) -> bool {
     use Mnemonic::*;
-    let groups: [&[Mnemonic]; 11] = [
+    let groups: [&[Mnemonic]; 15] = [
         &[
             Vmovaps, Vmovapd, Vmovdqa, Vmovdqa32, Vmovdqa64, Vmovups, Vmovupd, Vmovdqu, Vmovdqu32,
             Vmovdqu64,
@@ -71,26 +88,47 @@ fn is_another_name(old: Mnemonic, new: Mnemonic) -> bool {
         &[Vpord, Vporq],
         &[Vpunpcklqdq, Vunpcklpd],
         &[Vpunpckhqdq, Vunpckhpd],
+        &[Vpermq, Vpermpd],
+        &[Vperm2i128, Vperm2f128],
+        &[Vinserti128, Vinsertf128],
+        &[Vextracti128, Vextractf128],
     ];
     let is_in = |group: &&[Mnemonic]| group.contains(&old) && group.contains(&new);
     groups.iter().any(is_in)
 }
 
-/// Whether operand `n` is the count of a shift or a rotation of a register, and both counts are the
-/// same modulo its bits.
+/// Whether operand `n` is the count of a shift or a rotation, and both counts are the same modulo
+/// the bits of the register or, in a rotation of a vector, of its elements.
 fn same_count(old: &Instruction, new: &Instruction, n: u32) -> bool {
-    use Mnemonic::{Rol, Ror, Sar, Shl, Shr};
-    let is_shift = matches!(old.mnemonic(), Rol | Ror | Shl | Shr | Sar);
-    let bits = match old.op0_register().size() {
-        8 => 64,
-        4 => 32,
+    use Mnemonic::{Rol, Ror, Sar, Shl, Shr, Vprold, Vprolq, Vprord, Vprorq};
+    let (count, bits) = match (old.mnemonic(), old.op0_register().size()) {
+        (Rol | Ror | Shl | Shr | Sar, 8) => (1, 64),
+        (Rol | Ror | Shl | Shr | Sar, 4) => (1, 32),
+        (Vprolq | Vprorq, _) => (2, 64),
+        (Vprold | Vprord, _) => (2, 32),
         _ => return false,
     };
-    is_shift
-        && n == 1
-        && old.op_kind(n) == OpKind::Immediate8
+    n == count && have_equal_bits(old, new, n, bits - 1)
+}
+
+/// Whether operand `n` is an immediate that chooses halves of vectors, and both choose the same.
+fn same_choice(old: &Instruction, new: &Instruction, n: u32) -> bool {
+    use Mnemonic::{Vextractf128, Vextracti128, Vinsertf128, Vinserti128, Vperm2f128, Vperm2i128};
+    let (choice, meant) = match old.mnemonic() {
+        Vextractf128 | Vextracti128 => (2, 1),
+        Vinsertf128 | Vinserti128 => (3, 1),
+        // Two choices among four halves, each with a bit that makes zeros.
+        Vperm2f128 | Vperm2i128 => (3, 0b1011_1011),
+        _ => return false,
+    };
+    n == choice && have_equal_bits(old, new, n, meant)
+}
+
+/// Whether operand `n` is an immediate of 8 bits in both, and these bits of it are the same.
+fn have_equal_bits(old: &Instruction, new: &Instruction, n: u32, bits: u64) -> bool {
+    old.op_kind(n) == OpKind::Immediate8
         && new.op_kind(n) == OpKind::Immediate8
-        && old.immediate(n) % bits == new.immediate(n) % bits
+        && (old.immediate(n) ^ new.immediate(n)) & bits == 0
 }
 
 #[cfg(test)]
@@ -98,7 +136,8 @@ mod tests {
     use super::reason;
     use iced_x86::Instruction;
     use iced_x86::code_asm::{
-        CodeAssembler, IcedError, eax, ptr, rax, rsi, ymm1, ymm2, ymm3, zmm1, zmm2, zmm3,
+        CodeAssembler, IcedError, ax, eax, ptr, rax, rsi, word_ptr, xmm1, xmm3, ymm1, ymm2, ymm3,
+        zmm1, zmm2, zmm3,
     };
 
     type Write = fn(&mut CodeAssembler) -> Result<(), IcedError>;
@@ -111,7 +150,7 @@ mod tests {
 
     #[test]
     fn changes_that_mean_the_same() {
-        let same: [[Write; 2]; 10] = [
+        let same: [[Write; 2]; 20] = [
             [|c| c.rol(rax, 0x20), |c| c.rol(rax, 0xa0)],
             [|c| c.ror(eax, 7), |c| c.ror(eax, 0x47)],
             [|c| c.shl(rax, 10), |c| c.shl(rax, 0x4a)],
@@ -131,6 +170,31 @@ mod tests {
                 |c| c.vpunpcklqdq(ymm1, ymm2, ymm3),
                 |c| c.vunpcklpd(ymm1, ymm2, ymm3),
             ],
+            [|c| c.xchg(ax, ax), |c| c.nop()],
+            [|c| c.nop_1(word_ptr(rax)), |c| c.nop_1(word_ptr(rax + 8))],
+            [|c| c.vpermq(ymm1, ymm2, 4), |c| c.vpermpd(ymm1, ymm2, 4)],
+            [
+                |c| c.vextractf128(xmm1, ymm2, 1),
+                |c| c.vextracti128(xmm1, ymm2, 1),
+            ],
+            [
+                |c| c.vextracti128(xmm1, ymm2, 1),
+                |c| c.vextracti128(xmm1, ymm2, 0x41),
+            ],
+            [
+                |c| c.vinserti128(ymm1, ymm2, xmm3, 0),
+                |c| c.vinserti128(ymm1, ymm2, xmm3, 2),
+            ],
+            [
+                |c| c.vperm2i128(ymm1, ymm2, ymm3, 0x31),
+                |c| c.vperm2i128(ymm1, ymm2, ymm3, 0x75),
+            ],
+            [
+                |c| c.vperm2i128(ymm1, ymm2, ymm3, 0x31),
+                |c| c.vperm2f128(ymm1, ymm2, ymm3, 0x31),
+            ],
+            [|c| c.vprolq(zmm1, zmm2, 40), |c| c.vprolq(zmm1, zmm2, 104)],
+            [|c| c.vprord(zmm1, zmm2, 7), |c| c.vprord(zmm1, zmm2, 39)],
         ];
         for [old, new] in same.map(|both| both.map(instruction)) {
             assert!(reason(&old, &new).is_some(), "{old} -> {new}");
@@ -139,7 +203,7 @@ mod tests {
 
     #[test]
     fn changes_that_do_not() {
-        let others: [[Write; 2]; 10] = [
+        let others: [[Write; 2]; 18] = [
             [|c| c.rol(rax, 0x20), |c| c.rol(rax, 0x60 + 1)],
             [|c| c.rol(eax, 7), |c| c.rol(rax, 7)],
             [|c| c.rol(rax, 0x20), |c| c.ror(rax, 0xa0)],
@@ -156,6 +220,26 @@ mod tests {
                 |c| c.vpxorq(zmm1.k1(), zmm2, zmm3),
             ],
             [|c| c.add(rax, 8), |c| c.add(rax, 0x48)],
+            [|c| c.xchg(eax, eax), |c| c.nop()],
+            [|c| c.xchg(rax, rsi), |c| c.nop()],
+            [|c| c.vprolq(zmm1, zmm2, 40), |c| c.vprolq(zmm1, zmm2, 72)],
+            [|c| c.vprord(zmm1, zmm2, 7), |c| c.vprord(zmm1, zmm2, 23)],
+            [
+                |c| c.vextracti128(xmm1, ymm2, 1),
+                |c| c.vextracti128(xmm1, ymm2, 0x40),
+            ],
+            [
+                |c| c.vinserti128(ymm1, ymm2, xmm3, 0),
+                |c| c.vinserti128(ymm1, ymm2, xmm3, 1),
+            ],
+            [
+                |c| c.vperm2i128(ymm1, ymm2, ymm3, 0x31),
+                |c| c.vperm2i128(ymm1, ymm2, ymm3, 0x39),
+            ],
+            [
+                |c| c.vpshufd(ymm1, ymm2, 4),
+                |c| c.vpshufd(ymm1, ymm2, 0x84),
+            ],
         ];
         for [old, new] in others.map(|both| both.map(instruction)) {
             assert!(reason(&old, &new).is_none(), "{old} -> {new}");
