@@ -3,8 +3,9 @@
 //!
 //! A proved mutant fulfils the contracts of the function, or the prover is wrong. So a proved
 //! mutant also runs on 64 inputs, if this CPU has its instructions, and the test lists each of
-//! them. The functions are those of the catalog, our kernels and others' code, in this test's own
-//! program. A change is one of these:
+//! them. A mutant that is proved for any number of elements runs with a few numbers of them. The
+//! functions are those of the catalog, our kernels and others' code, in this test's own program. A
+//! change is one of these:
 //!
 //! - deleted: the instruction is removed;
 //! - immediate: one bit of it is flipped;
@@ -33,7 +34,7 @@ mod change;
 mod same;
 
 use change::{CHANGES, Change, below, mutated};
-use iced_x86::{Decoder, DecoderOptions, Instruction};
+use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic};
 use sealstone_proofs::catalog::{Kernel, kernels, others};
 use sealstone_prover::contract::Contract;
 use sealstone_prover::image::{Image, Symbol};
@@ -86,8 +87,20 @@ struct Findings {
     executed: Vec<Vec<u64>>,
     /// The length of the longest run.
     steps: u64,
-    /// Whether this CPU ran the function, too.
+    /// Whether this CPU ran the function, too, but for contracts of any number of elements.
     ran: bool,
+}
+
+impl Findings {
+    fn without_contracts() -> Self {
+        Self {
+            verdict: Verdict::Proved,
+            instructions: BTreeMap::new(),
+            executed: Vec::new(),
+            steps: 0,
+            ran: true,
+        }
+    }
 }
 
 fn prove<'c>(
@@ -96,13 +109,7 @@ fn prove<'c>(
     (kernel, symbol): (&Kernel, &Symbol),
     contracts: impl IntoIterator<Item = &'c Contract>,
 ) -> Findings {
-    let mut found = Findings {
-        verdict: Verdict::Proved,
-        instructions: BTreeMap::new(),
-        executed: Vec::new(),
-        steps: 0,
-        ran: true,
-    };
+    let mut found = Findings::without_contracts();
     for contract in contracts {
         let finding: Finding = session.prove(image, symbol, contract, &kernel.set.processor());
         found
@@ -110,14 +117,34 @@ fn prove<'c>(
             .push(finding.instructions.keys().copied().collect());
         found.instructions.extend(finding.instructions);
         found.steps = finding.steps.max(found.steps);
-        // A native run cannot cover any number of elements.
-        found.ran &= finding.ran_natively || contract.is_by_induction();
         if !finding.verdict.is_proof() {
             found.verdict = finding.verdict;
             break;
         }
+        found.ran &= finding.ran_natively || contract.is_by_induction();
     }
     found
+}
+
+/// Runs a proved mutant with a few elements, for its contracts of any number of them. Those for
+/// memory that is input and output at once have no instances of a few. The others run instead.
+fn run_with_few(
+    session: &mut Session,
+    mutant: &Image,
+    proved: &Proved,
+    at: u64,
+    found: &mut Findings,
+) {
+    let (kernel, symbol) = (&proved.kernel, &proved.symbol);
+    let contracts = proved.contracts_at(at).filter(|it| it.is_by_induction());
+    let verdicts: Vec<Option<Verdict>> = contracts
+        .map(|it| session.run_with_few(mutant, symbol, it, &kernel.set.processor()))
+        .collect();
+    found.ran &= verdicts.is_empty() || verdicts.iter().any(Option::is_some);
+    let mut failed = verdicts.into_iter().flatten().filter(|it| !it.is_proof());
+    if let Some(verdict) = failed.next() {
+        found.verdict = verdict;
+    }
 }
 
 impl Proved {
@@ -305,17 +332,22 @@ impl Campaign {
         let mut mutant = image.clone();
         mutant.patch(at, bytes);
         let function = (&proved.kernel, &proved.symbol);
-        let Findings { verdict, ran, .. } =
-            prove(session, &mutant, function, proved.contracts_at(at));
+        let mut found = prove(session, &mutant, function, proved.contracts_at(at));
+        if found.verdict == Verdict::Proved {
+            run_with_few(session, &mutant, proved, at, &mut found);
+        }
+        let Findings { verdict, ran, .. } = found;
         let count = self.counts.entry(change).or_default();
         let (name, set) = (proved.kernel.name, proved.kernel.set.name());
-        let [old, new] = [image, &mutant].map(|image| {
-            let bytes = image.code(at, 15).unwrap();
-            Decoder::with_ip(64, bytes, at, DecoderOptions::NONE).decode()
-        });
         // The kernel may have called the function of the instruction.
         let function = image.symbol_at(at).unwrap_or(&proved.symbol);
         let offset = at.wrapping_sub(function.start);
+        // Targets of jumps are offsets in the function, too: the function may have another address
+        // in the next program.
+        let [old, new] = [image, &mutant].map(|image| {
+            let bytes = image.code(at, 15).unwrap();
+            Decoder::with_ip(64, bytes, offset, DecoderOptions::NONE).decode()
+        });
         let place = format!("{name} {set} +{offset:#x}: `{old}` -> `{new}`");
         println!("{change:?} {place}: {}", verdict.name());
         match &verdict {
@@ -431,6 +463,41 @@ fn every_instruction_has_mutants_in_one_order() {
             all.iter().any(|mutant| mutant.change == change),
             "{change:?}"
         );
+    }
+}
+
+/// The campaign would name a mutant that is proved for any number of elements, and wrong.
+#[test]
+fn a_run_with_a_few_elements_contradicts_a_proof() {
+    let image = own_image();
+    let all = all_proved(&image, |kernel| kernel.name == "Skein-256 UBI");
+    let [proved] = &all[..] else {
+        panic!("one function");
+    };
+    let all = mutants(&image, proved);
+    let is_rotation = |it: &&Mutant| {
+        let old = image.code(it.at, 15).unwrap();
+        let old = Decoder::new(64, old, DecoderOptions::NONE).decode();
+        let mut contracts = proved.contracts_at(it.at);
+        it.change == Change::Deleted
+            && old.mnemonic() == Mnemonic::Rol
+            && contracts.any(Contract::is_by_induction)
+    };
+    let wrong = all.iter().find(is_rotation).expect("a rotation");
+    for (bytes, is_right) in [
+        (image.code(wrong.at, 1).unwrap(), true),
+        (&wrong.bytes, false),
+    ] {
+        let mut mutant = image.clone();
+        mutant.patch(wrong.at, bytes);
+        let mut found = Findings::without_contracts();
+        run_with_few(&mut Session::new(), &mutant, proved, wrong.at, &mut found);
+        assert!(found.ran);
+        let verdict = found.verdict;
+        match verdict.reason() {
+            "" => assert!(is_right),
+            why => assert!(!is_right && why.contains("the prover is wrong"), "{why}"),
+        }
     }
 }
 

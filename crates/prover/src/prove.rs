@@ -4,6 +4,7 @@
 
 mod contents;
 mod cut;
+mod few;
 mod finding;
 mod groups;
 mod induction;

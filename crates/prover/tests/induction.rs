@@ -8,7 +8,7 @@ use iced_x86::code_asm::{
 use sealstone_prover::algebra::Algebra;
 use sealstone_prover::contract::{Access, Contents, Contract, Parity, Stepwise};
 use sealstone_prover::features::Processor;
-use sealstone_prover::image::Image;
+use sealstone_prover::image::{Image, Symbol};
 use sealstone_prover::prove::Session;
 use sealstone_prover::verdict::Verdict;
 
@@ -113,18 +113,23 @@ fn verdicts_on<const N: usize>(
     contracts: [Contract; N],
     write: impl Fn(&mut CodeAssembler),
 ) -> [Verdict; N] {
-    let mut code = CodeAssembler::new(64).unwrap();
-    write(&mut code);
-    let mut image = Image::of_code("program", &[0xcc]);
-    let bytes = code.assemble(image.next_free()).unwrap();
-    image.add_function("planted", &bytes);
-    let symbol = image.symbols().last().unwrap().clone();
+    let (image, symbol) = planted(write);
     contracts.map(|contract| {
         let processor = Processor::baseline();
         Session::new()
             .prove(&image, &symbol, &contract, &processor)
             .verdict
     })
+}
+
+fn planted(write: impl Fn(&mut CodeAssembler)) -> (Image, Symbol) {
+    let mut code = CodeAssembler::new(64).unwrap();
+    write(&mut code);
+    let mut image = Image::of_code("program", &[0xcc]);
+    let bytes = code.assemble(image.next_free()).unwrap();
+    image.add_function("planted", &bytes);
+    let symbol = image.symbols().last().unwrap().clone();
+    (image, symbol)
 }
 
 /// The loop, with other code before it, in each iteration, and at its end.
@@ -570,4 +575,39 @@ fn steps_that_differ_are_refused() {
         matches!(&other, Verdict::Unproved(found) if found.contains(why)),
         "{other}"
     );
+}
+
+/// A loop that adds this much to each sum, and the elements.
+fn counts_down(code: &mut CodeAssembler, more: i32) {
+    let mut again = code.create_label();
+    code.mov(rax, qword_ptr(rdi)).unwrap();
+    code.set_label(&mut again).unwrap();
+    code.add(rax, qword_ptr(rsi)).unwrap();
+    code.add(rax, more).unwrap();
+    code.rol(rax, 7).unwrap();
+    code.add(rsi, 8).unwrap();
+    code.add(qword_ptr(rdi + 8), 1).unwrap();
+    code.dec(rdx).unwrap();
+    code.jne(again).unwrap();
+    code.mov(qword_ptr(rdi), rax).unwrap();
+    code.ret().unwrap();
+}
+
+#[test]
+fn native_runs_with_a_few_elements() {
+    let run = |more, contract: &Contract, processor: &Processor| {
+        let (image, symbol) = planted(|code| counts_down(code, more));
+        Session::new().run_with_few(&image, &symbol, contract, processor)
+    };
+    let here = Processor::baseline();
+    assert_eq!(run(0, &many(), &here), Some(Verdict::Proved));
+    let wrong = run(1, &many(), &here).expect("it runs");
+    let is_wrong = matches!(&wrong, Verdict::Refuted(why) if why.contains("the prover is wrong"));
+    assert!(is_wrong, "{wrong:?}");
+    let elsewhere = Processor {
+        is_here: false,
+        ..Processor::baseline()
+    };
+    assert_eq!(run(0, &many(), &elsewhere), None);
+    assert_eq!(run(0, &some(2), &here), None);
 }
