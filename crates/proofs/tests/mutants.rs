@@ -28,11 +28,14 @@
 //! ([`same::reason`]). The file `mutants/survivors.txt` has the others, each with its place in the
 //! function and the reason why it is right. A proved mutant that it lacks ends the campaign.
 
+#[path = "mutants/all.rs"]
+mod all;
 #[path = "mutants/change.rs"]
 mod change;
 #[path = "mutants/same.rs"]
 mod same;
 
+use all::{Mutant, mutants, place, sort};
 use change::{CHANGES, Change, below, mutated};
 use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic};
 use sealstone_proofs::catalog::{Kernel, kernels, others};
@@ -177,10 +180,12 @@ fn all_proved(image: &Image, chosen: impl Fn(&Kernel) -> bool) -> Vec<Proved> {
         let Some((symbol, found)) = proved else {
             panic!("{} {} is not proved", kernel.name, kernel.set.name());
         };
+        let mut instructions: Vec<Instruction> = found.instructions.into_values().collect();
+        sort(&mut instructions, image, &symbol);
         all.push(Proved {
             kernel,
             symbol,
-            instructions: found.instructions.into_values().collect(),
+            instructions,
             executed: found.executed,
             steps: found.steps,
         });
@@ -194,32 +199,6 @@ const MOST_TERMS: usize = 1 << 23;
 /// The greatest length of the formulas of a mutant. Without the steps of a loop that it does not
 /// follow, some would take minutes.
 const LONGEST: usize = 1 << 25;
-
-/// A changed instruction.
-struct Mutant {
-    at: u64,
-    change: Change,
-    bytes: Vec<u8>,
-}
-
-/// Each change of each instruction, in the order of addresses. Random choices depend only on the
-/// place of the instruction in its function, so every run makes the same ones.
-fn mutants(image: &Image, proved: &Proved) -> Vec<Mutant> {
-    let mut all = Vec::new();
-    for instruction in &proved.instructions {
-        let at = instruction.ip();
-        let bytes = image.code(at, instruction.len()).unwrap();
-        let mut random = Random::new(at.wrapping_sub(proved.symbol.start));
-        for change in CHANGES {
-            // Some operands have no other register.
-            let mut tries =
-                (0..8).filter_map(|_| mutated((proved, bytes), instruction, change, &mut random));
-            let mutant = tries.find(|mutant| mutant != bytes);
-            all.extend(mutant.map(|bytes| Mutant { at, change, bytes }));
-        }
-    }
-    all
-}
 
 /// The mutants that are proved and right, by kernel, place and instructions, with their reasons.
 const SURVIVORS: &str = include_str!("mutants/survivors.txt");
@@ -339,9 +318,7 @@ impl Campaign {
         let Findings { verdict, ran, .. } = found;
         let count = self.counts.entry(change).or_default();
         let (name, set) = (proved.kernel.name, proved.kernel.set.name());
-        // The kernel may have called the function of the instruction.
-        let function = image.symbol_at(at).unwrap_or(&proved.symbol);
-        let offset = at.wrapping_sub(function.start);
+        let (_, offset) = place(image, &proved.symbol, at);
         // Targets of jumps are offsets in the function, too: the function may have another address
         // in the next program.
         let [old, new] = [image, &mutant].map(|image| {
