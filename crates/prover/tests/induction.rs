@@ -1,6 +1,9 @@
 //! Loops of any number of iterations, and bugs planted into them. Contracts of one, two and three
 //! elements do not notice these bugs: they are PROVED.
 
+#[path = "induction/few.rs"]
+mod few;
+
 use iced_x86::code_asm::{
     CodeAssembler, CodeLabel, dl, edx, qword_ptr, r8, r9, r9d, r10, r10b, r10d, rax, rbp, rbx, rcx,
     rdi, rdx, rsi, rsp,
@@ -575,39 +578,4 @@ fn steps_that_differ_are_refused() {
         matches!(&other, Verdict::Unproved(found) if found.contains(why)),
         "{other}"
     );
-}
-
-/// A loop that adds this much to each sum, and the elements.
-fn counts_down(code: &mut CodeAssembler, more: i32) {
-    let mut again = code.create_label();
-    code.mov(rax, qword_ptr(rdi)).unwrap();
-    code.set_label(&mut again).unwrap();
-    code.add(rax, qword_ptr(rsi)).unwrap();
-    code.add(rax, more).unwrap();
-    code.rol(rax, 7).unwrap();
-    code.add(rsi, 8).unwrap();
-    code.add(qword_ptr(rdi + 8), 1).unwrap();
-    code.dec(rdx).unwrap();
-    code.jne(again).unwrap();
-    code.mov(qword_ptr(rdi), rax).unwrap();
-    code.ret().unwrap();
-}
-
-#[test]
-fn native_runs_with_a_few_elements() {
-    let run = |more, contract: &Contract, processor: &Processor| {
-        let (image, symbol) = planted(|code| counts_down(code, more));
-        Session::new().run_with_few(&image, &symbol, contract, processor)
-    };
-    let here = Processor::baseline();
-    assert_eq!(run(0, &many(), &here), Some(Verdict::Proved));
-    let wrong = run(1, &many(), &here).expect("it runs");
-    let is_wrong = matches!(&wrong, Verdict::Refuted(why) if why.contains("the prover is wrong"));
-    assert!(is_wrong, "{wrong:?}");
-    let elsewhere = Processor {
-        is_here: false,
-        ..Processor::baseline()
-    };
-    assert_eq!(run(0, &many(), &elsewhere), None);
-    assert_eq!(run(0, &some(2), &here), None);
 }
