@@ -97,8 +97,9 @@ fn is_another_name(old: Mnemonic, new: Mnemonic) -> bool {
     groups.iter().any(is_in)
 }
 
-/// Whether operand `n` is the count of a shift or a rotation, and both counts are the same modulo
-/// the bits of the register or, in a rotation of a vector, of its elements.
+/// Whether operand `n` is the count of a shift or a rotation, and both counts move the bits equally
+/// far. The processor takes a count modulo the bits of the register. In a rotation of a vector, it
+/// takes the count modulo the bits of an element.
 fn same_count(old: &Instruction, new: &Instruction, n: u32) -> bool {
     use Mnemonic::{Rol, Ror, Sar, Shl, Shr, Vprold, Vprolq, Vprord, Vprorq};
     let (count, bits) = match (old.mnemonic(), old.op0_register().size()) {

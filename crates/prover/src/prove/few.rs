@@ -12,9 +12,12 @@ impl Session {
     /// specification on numbers. A proof for any number of elements says what these runs compute,
     /// but no run is part of it.
     ///
-    /// The verdict is that of the runs alone. `None` if the contract is not one of any number, if
-    /// it has no instances with a few elements, as for memory that is input and output at once, or
-    /// if this CPU lacks instructions of `processor`.
+    /// The verdict is that of the runs alone. It is `None` if nothing runs:
+    ///
+    /// - The contract has a fixed number of elements.
+    /// - It has no instances with a few elements. That is so if the input and the output are the
+    ///   same memory.
+    /// - This CPU lacks instructions of `processor`.
     pub fn run_with_few(
         &mut self,
         image: &Image,
