@@ -10,6 +10,7 @@ mod mapping;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub(crate) use bench::{Bench, SCRATCH, State, Width};
+pub use caller::Executed;
 pub(crate) use caller::{Entry, ON_STACK, Reached, Until};
 pub(crate) use mapping::Mapping;
 

@@ -12,6 +12,7 @@ mod invariant;
 mod layout;
 mod runs;
 mod stream;
+mod trace;
 mod witness;
 
 use crate::contract::{Access, Contents, Contract};
@@ -20,6 +21,7 @@ use crate::exec::{
 };
 use crate::features::Processor;
 use crate::image::{Image, Symbol};
+pub use crate::native::Executed;
 use crate::solver::Solver;
 use crate::term::{Bit, Terms, Word};
 use crate::verdict::{Residue, Verdict};

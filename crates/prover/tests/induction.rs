@@ -3,6 +3,8 @@
 
 #[path = "induction/few.rs"]
 mod few;
+#[path = "induction/trace.rs"]
+mod trace;
 
 use iced_x86::code_asm::{
     CodeAssembler, CodeLabel, dl, edx, qword_ptr, r8, r9, r9d, r10, r10b, r10d, rax, rbp, rbx, rcx,

@@ -3,11 +3,14 @@
 //! To stop at an instruction without changing the program, the CPU is told to trap after each one
 //! (the trap flag, Intel SDM volume 1, 3.4.3.3). The handler of that signal checks whether the
 //! instruction is reached. If it is, the handler saves the registers and continues after the call,
-//! where the caller's registers are restored.
+//! where the caller's registers are restored. In the same way, a call is recorded instruction by
+//! instruction.
 
 use iced_x86::IcedError;
 use iced_x86::code_asm::*;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::ops::Range;
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 /// The content of registers at a function's entry.
 pub(crate) struct Entry {
@@ -45,6 +48,19 @@ pub(crate) struct Reached {
     pub(crate) next: u64,
 }
 
+/// An instruction that a recorded call has executed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Executed {
+    /// Its address in the image.
+    pub at: u64,
+    /// The general registers before it, in the order of their encoding: rax, rcx, rdx, rbx, rsp,
+    /// rbp, rsi, rdi, r8 to r15.
+    pub general: [u64; 16],
+}
+
+/// The largest number of instructions of a recorded call.
+const MOST_RECORDED: usize = 1 << 16;
+
 /// A page of code that calls, and one for its parameters. Unmapped on drop.
 pub(crate) struct Caller {
     base: *mut u8,
@@ -54,6 +70,8 @@ pub(crate) struct Caller {
 
 const BASE: u64 = 0x2c00_0000;
 const LENGTH: usize = 0x2000;
+/// The addresses of the code that calls.
+const OWN: Range<u64> = BASE..BASE + LENGTH as u64;
 const GENERAL: u64 = BASE + 0x1000;
 const FLAGS: u64 = GENERAL + 128;
 const FUNCTION: u64 = FLAGS + 8;
@@ -107,7 +125,7 @@ impl Caller {
         let bytes = [&enter[..], &leave].concat();
         assert!(bytes.len() < 0x1000, "the code fits");
         // SAFETY: the code has its own page, and no reference to it exists.
-        unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), base.cast(), bytes.len()) };
+        unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), base.cast(), bytes.len()) };
         Ok(Self {
             base: base.cast(),
             exit: BASE + enter.len() as u64,
@@ -141,6 +159,23 @@ impl Caller {
         unsafe { self.run(function, entry, TRAP_FLAG) };
         drop(handler);
         WATCH.end()
+    }
+
+    /// Calls a function, and records each instruction. `None` if there are too many, or if this
+    /// process cannot handle traps.
+    ///
+    /// # Safety
+    /// As for [`Caller::call`].
+    pub(crate) unsafe fn record(&mut self, function: u64, entry: &Entry) -> Option<Vec<Executed>> {
+        let mut run = vec![Executed::default(); MOST_RECORDED];
+        WATCH.begin_record(&mut run, self.exit);
+        let handler = Handler::install()?;
+        // SAFETY: the caller guarantees that the function may be called. The handler ends the call
+        // early if `run` is full.
+        unsafe { self.run(function, entry, TRAP_FLAG) };
+        drop(handler);
+        run.truncate(WATCH.end_record()?);
+        Some(run)
     }
 
     unsafe fn run(&mut self, function: u64, entry: &Entry, more_flags: u64) -> [u64; 2] {
@@ -207,6 +242,9 @@ struct Watch {
     is_reached: AtomicBool,
     general: [AtomicU64; 16],
     next: AtomicU64,
+    /// The memory for [`MOST_RECORDED`] instructions, if the call is recorded; otherwise null.
+    record: AtomicPtr<Executed>,
+    recorded: AtomicUsize,
 }
 
 static WATCH: Watch = Watch {
@@ -217,6 +255,8 @@ static WATCH: Watch = Watch {
     is_reached: AtomicBool::new(false),
     general: [const { AtomicU64::new(0) }; 16],
     next: AtomicU64::new(0),
+    record: AtomicPtr::new(ptr::null_mut()),
+    recorded: AtomicUsize::new(0),
 };
 
 impl Watch {
@@ -237,11 +277,54 @@ impl Watch {
         self.is_reached.load(Relaxed).then_some(reached)
     }
 
+    fn begin_record(&self, run: &mut [Executed], exit: u64) {
+        let nowhere = Until {
+            at: 0,
+            visits: 0,
+            through: false,
+        };
+        self.begin(&nowhere, exit);
+        assert_eq!(run.len(), MOST_RECORDED);
+        self.recorded.store(0, Relaxed);
+        self.record.store(run.as_mut_ptr(), Relaxed);
+    }
+
+    /// The number of instructions. `None` if there were too many.
+    fn end_record(&self) -> Option<usize> {
+        self.record.store(ptr::null_mut(), Relaxed);
+        let recorded = self.recorded.load(Relaxed);
+        (recorded < MOST_RECORDED).then_some(recorded)
+    }
+
+    /// Before an instruction. Returns whether there is room for more.
+    fn record(&self, record: *mut Executed, registers: &[libc::greg_t; 23]) -> bool {
+        let at = registers[libc::REG_RIP as usize] as u64;
+        if OWN.contains(&at) {
+            return true;
+        }
+        let recorded = self.recorded.load(Relaxed);
+        let executed = Executed {
+            at,
+            general: IN_CONTEXT.map(|place| registers[place as usize] as u64),
+        };
+        // SAFETY: `begin_record` got memory for `MOST_RECORDED` of them, and `recorded` is smaller:
+        // the call ends before it is not. The caller of `record` keeps that memory until then, and
+        // does not use it.
+        unsafe { record.add(recorded).write(executed) };
+        self.recorded.store(recorded + 1, Relaxed);
+        recorded + 1 < MOST_RECORDED
+    }
+
     /// After each instruction, with the registers that it left.
     fn trap(&self, registers: &mut [libc::greg_t; 23]) {
         let next = registers[libc::REG_RIP as usize] as u64;
         let exit = self.exit.load(Relaxed);
-        if self.is_reached.load(Relaxed) {
+        let record = self.record.load(Relaxed);
+        if !record.is_null() && next != exit {
+            if self.record(record, registers) {
+                return;
+            }
+        } else if self.is_reached.load(Relaxed) {
             self.next.store(next, Relaxed);
             let after = registers[IN_CONTEXT[STACK_POINTER] as usize] as u64;
             self.general[STACK_POINTER].store(after, Relaxed);
@@ -288,7 +371,8 @@ impl Handler {
         };
         // SAFETY: all zeros is a `sigaction` without handler and flags, and a `stack_t` without a
         // stack. The arguments live until the call returns, and the stack lives until it is
-        // replaced. The handler only reads and writes atomics and the registers of its context.
+        // replaced. The handler only reads and writes atomics, the record, and the registers of
+        // its context.
         unsafe {
             let mut stack_before = core::mem::zeroed();
             if libc::sigaltstack(&alternate, &mut stack_before) != 0 {
@@ -299,7 +383,7 @@ impl Handler {
             action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
             let mut before = core::mem::zeroed();
             if libc::sigaction(libc::SIGTRAP, &action, &mut before) != 0 {
-                libc::sigaltstack(&stack_before, core::ptr::null_mut());
+                libc::sigaltstack(&stack_before, ptr::null_mut());
                 return None;
             }
             Some(Self {
@@ -315,8 +399,8 @@ impl Drop for Handler {
     fn drop(&mut self) {
         // SAFETY: these are the previous action and stack.
         unsafe {
-            libc::sigaction(libc::SIGTRAP, &self.before, core::ptr::null_mut());
-            libc::sigaltstack(&self.stack_before, core::ptr::null_mut());
+            libc::sigaction(libc::SIGTRAP, &self.before, ptr::null_mut());
+            libc::sigaltstack(&self.stack_before, ptr::null_mut());
         }
     }
 }

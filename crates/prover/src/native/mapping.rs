@@ -1,6 +1,6 @@
 //! An image and its buffers in memory, at the addresses of the proof.
 
-use super::caller::{Caller, Entry, Reached, Until};
+use super::caller::{Caller, Entry, Executed, Reached, Until};
 use super::{Guard, lock};
 use crate::image::Image;
 use std::ops::Range;
@@ -108,6 +108,12 @@ impl Mapping {
         // follow the ABI. The caller of `Session::prove` guarantees that the CPU has the
         // instructions.
         unsafe { self.caller.call(function, entry) }
+    }
+
+    /// Calls a function, and records each instruction. `None` if there are too many.
+    pub(crate) fn record(&mut self, function: u64, entry: &Entry) -> Option<Vec<Executed>> {
+        // SAFETY: as for `call`.
+        unsafe { self.caller.record(function, entry) }
     }
 
     /// Calls a function until it reaches the instruction at which the run on formulas has stopped.

@@ -5,7 +5,7 @@ use crate::algebra::Numbers;
 use crate::contract::{Access, Argument, Contents, Contract, Parity};
 use crate::exec::{ARGUMENTS, BRANCH, CALLEE_SAVED, CLOBBERED, STACK_POINTER, number_of};
 use crate::image::{Image, Symbol};
-use crate::native::{Entry, Mapping, ON_STACK, Reached, Until};
+use crate::native::{Entry, Executed, Mapping, ON_STACK, Reached, Until};
 use crate::term::{Random, SAMPLES, Terms, Word};
 use iced_x86::{Instruction, OpKind, Register};
 
@@ -79,6 +79,14 @@ impl<'a> NativeRuns<'a> {
             let inputs = self.inputs(*sample);
             self.outputs(*sample, &inputs) != (self.contract.formula.numeric)(&mut Numbers, &inputs)
         })
+    }
+
+    /// The instructions of one call. `None` if there are too many.
+    pub(super) fn trace(&mut self) -> Option<Vec<Executed>> {
+        let inputs = self.inputs(0);
+        let entry = self.entry(0, &inputs);
+        self.mapping.fill(&inputs);
+        self.mapping.record(self.function, &entry)
     }
 
     fn outputs(&mut self, sample: usize, inputs: &Contents<u64>) -> Contents<u64> {

@@ -8,7 +8,7 @@ use sealstone_prover::prove::Session;
 use sealstone_prover::verdict::Verdict;
 
 /// A loop that adds this much to each sum, and the elements.
-fn counts_down(code: &mut CodeAssembler, more: i32) {
+pub(super) fn counts_down(code: &mut CodeAssembler, more: i32) {
     let mut again = code.create_label();
     code.mov(rax, qword_ptr(rdi)).unwrap();
     code.set_label(&mut again).unwrap();
