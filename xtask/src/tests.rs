@@ -180,7 +180,7 @@ impl Report {
         if !done.status.success() {
             self.failed.push(format!("{name}: {}", done.status));
         }
-        let said = self.shown(&String::from_utf8_lossy(&done.stdout));
+        let said = self.shown(name, &String::from_utf8_lossy(&done.stdout));
         let errors = String::from_utf8_lossy(&done.stderr);
         let seconds = time.as_secs_f64();
         print(&format!(
@@ -189,9 +189,10 @@ impl Report {
         ))
     }
 
-    /// The shown part of a program's output. Records its vectors and skipped tests.
-    fn shown(&mut self, said: &str) -> String {
-        let (mut test, mut is_hidden, mut shown) = ("", false, String::new());
+    /// The shown part of a program's output. Records its vectors and skipped tests. A program
+    /// without headings of tests counts as one test.
+    fn shown(&mut self, program: &str, said: &str) -> String {
+        let (mut test, mut is_hidden, mut shown) = (program, false, String::new());
         for line in said.lines() {
             let heading = line
                 .strip_prefix("---- ")

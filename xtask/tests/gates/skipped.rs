@@ -111,6 +111,7 @@ fn commands_run_beside_the_tests() {
         "test passes ... ok\n",
         "skipped: no tool\n",
         "\n2 tests were skipped:\n",
+        "  echo skipped: no tool: no tool\n",
         "\n1 programs failed:\n  exit 7: exit status: 7\n",
     ];
     refuses(&mut command, &expected);
