@@ -11,7 +11,7 @@
 
 use std::ffi::c_char;
 
-use sealstone::package::{LayerReport, Report as Found, Verdict, Verifier};
+use sealstone::package::{Report as Found, Verdict, Verifier};
 use sealstone::timestamp::Roots;
 
 use crate::buffer::Buffer;
@@ -273,7 +273,7 @@ unsafe fn with_signature(
         let (options, package, passport) = (options?, package?, passport?);
         // SAFETY: as above.
         let report = unsafe { options.verify(package) }?;
-        if let Some(layer) = report.0.layers.iter().find(|it| prevents_signing(it)) {
+        if let Some(layer) = report.0.layers.iter().find(|it| it.prevents_signing()) {
             let text = format!("{}: {}; it was not signed", layer.layer, layer.reason);
             return Err(Failure(NOT_VERIFIED, text));
         }
@@ -283,15 +283,4 @@ unsafe fn with_signature(
     };
     // SAFETY: as above.
     unsafe { raw::give(result, add) }
-}
-
-/// Whether nobody should sign a package with this layer. A layer that is only missing may come
-/// later.
-fn prevents_signing(layer: &LayerReport) -> bool {
-    let is_content = layer.layer == sealstone::package::Layer::Content;
-    match layer.verdict {
-        Verdict::Bad => !layer.is_missing(),
-        Verdict::Unchecked => is_content,
-        Verdict::Good | Verdict::Absent => false,
-    }
 }

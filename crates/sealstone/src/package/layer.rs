@@ -54,6 +54,16 @@ impl LayerReport {
     pub fn is_missing(&self) -> bool {
         self.missing
     }
+
+    /// Whether nobody should co-sign or countersign a package with this layer: it is bad, or it is
+    /// the content, and unread. A layer that is only missing may come later.
+    pub fn prevents_signing(&self) -> bool {
+        match self.verdict {
+            Verdict::Bad => !self.missing,
+            Verdict::Unchecked => self.layer == Layer::Content,
+            Verdict::Good | Verdict::Absent => false,
+        }
+    }
 }
 
 impl Layer {
@@ -130,5 +140,32 @@ impl Verdict {
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bad_layers_and_unread_content_prevent_a_signature() {
+        let prevents = |layer, verdict, missing| {
+            let report = LayerReport {
+                layer,
+                verdict,
+                required: true,
+                reason: String::new(),
+                missing,
+            };
+            report.prevents_signing()
+        };
+        for layer in Layer::ALL {
+            assert!(prevents(layer, Verdict::Bad, false), "{layer}");
+            assert!(!prevents(layer, Verdict::Bad, true), "{layer}");
+            assert!(!prevents(layer, Verdict::Good, false), "{layer}");
+            assert!(!prevents(layer, Verdict::Absent, false), "{layer}");
+            let is_content = layer == Layer::Content;
+            assert_eq!(prevents(layer, Verdict::Unchecked, false), is_content);
+        }
     }
 }

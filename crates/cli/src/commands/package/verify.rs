@@ -5,9 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use sealstone::monitor::Operation;
-use sealstone::package::{
-    Finding, FindingKind, Layer, Package, Report, Source, Verdict, Verifier, Work,
-};
+use sealstone::package::{Finding, FindingKind, Layer, Package, Report, Source, Verifier, Work};
 use sealstone::passport::{Contact, Fingerprint, Passport};
 use sealstone::trust::Standing;
 use sealstone_files::{Document, PRIVATE, PUBLIC, keep};
@@ -306,11 +304,10 @@ pub(super) fn must_hold(stored: &Stored, root: Option<&Path>, context: &Context)
     let tree = stored.content(root)?;
     let source = tree.as_ref().map(|tree| tree as &dyn Source);
     let report = look(Verifier::new(), &stored.package, source, context);
-    let bad = report
-        .layers
-        .iter()
-        .find(|it| it.verdict == Verdict::Bad && !it.is_missing());
-    let Some(layer) = bad else { return Ok(()) };
+    let mut layers = report.layers.iter();
+    let Some(layer) = layers.find(|it| it.prevents_signing()) else {
+        return Ok(());
+    };
     let exit = match layer.layer {
         Layer::Content => Exit::Content,
         _ => Exit::Authentication,
