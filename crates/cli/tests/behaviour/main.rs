@@ -8,6 +8,7 @@ mod completion;
 mod directory;
 mod directory_faults;
 mod durable;
+mod environment;
 mod evidence;
 mod files;
 mod flow;
