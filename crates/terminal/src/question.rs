@@ -64,7 +64,8 @@ pub fn ask_secret(question: &str) -> io::Result<Zeroizing<String>> {
     }
 }
 
-/// Asks for a line, which is shown while it is typed.
+/// Asks for a line, which is shown while it is typed. What is typed after it is not: it may be a
+/// passphrase.
 ///
 /// # Errors
 /// The system's error.
@@ -73,7 +74,9 @@ pub fn ask(question: &str) -> io::Result<Zeroizing<String>> {
     let mut terminal = File::options().read(true).write(true).open(TERMINAL)?;
     terminal.write_all(question.as_bytes())?;
     let mut line = Zeroizing::new(String::with_capacity(1024));
-    BufReader::new(terminal).read_line(&mut line)?;
+    let read = BufReader::new(terminal).read_line(&mut line);
+    prepare(false)?;
+    read?;
     Ok(line)
 }
 

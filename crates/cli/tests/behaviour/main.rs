@@ -34,5 +34,6 @@ mod token_directory;
 mod trust;
 mod tsa_server;
 mod turns;
+mod typing;
 mod words;
 mod world;
