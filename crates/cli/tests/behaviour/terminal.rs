@@ -380,6 +380,43 @@ fn approval_is_asked_for_after_the_fingerprint_is_shown() {
     );
 }
 
+/// The answer to the question about the fingerprint says nothing about the label.
+#[test]
+fn a_label_is_asked_about_before_it_is_given_twice() {
+    let world = World::with_bob_approved();
+    let new = ["passport", "new", "-q", "--label", "bob", PROFILE, "-o"];
+    world.done(&[&new[..], &["mallory.passport"]].concat());
+    let approve = "sealstone trust approve mallory.pub";
+    let Some((screen, code)) = session(&world, approve, &["n"]) else {
+        return;
+    };
+    assert!(
+        screen.contains("this is not the \"bob\"")
+            && screen.contains("under the same name? [y/N]")
+            && screen.contains("--label NAME")
+            && !screen.contains("confirm the fingerprint"),
+        "{screen}"
+    );
+    assert_eq!(code, Some(2), "{screen}");
+    let (screen, code) = session(&world, approve, &["y", "n"]).unwrap();
+    assert!(
+        screen.contains("confirm the fingerprint") && code == Some(2),
+        "{screen}"
+    );
+    let same = format!("{approve} --same-label");
+    let (screen, code) = session(&world, &same, &["y"]).unwrap();
+    assert!(
+        screen.contains("\"bob\" is approved") && code == Some(0),
+        "{screen}"
+    );
+    let another = format!("{approve} --label Mallory");
+    let (screen, code) = session(&world, &another, &["y"]).unwrap();
+    assert!(
+        screen.contains("\"Mallory\" is approved") && code == Some(0),
+        "{screen}"
+    );
+}
+
 #[test]
 fn colours_are_for_terminals_that_want_them() {
     let world = World::new();
