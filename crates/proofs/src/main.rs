@@ -51,7 +51,7 @@ struct Arguments {
     #[arg(long)]
     without_models: bool,
     /// Also ask the SMT solvers for the lemmas about indices and lengths. Ask z3 for inputs that
-    /// refute unproved machine code. scripts/prove-lemmas installs the solvers.
+    /// refute unproved machine code. `make prove` installs the solvers.
     #[arg(long)]
     lemmas: bool,
     /// Write the JSON to this file as well.
