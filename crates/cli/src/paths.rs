@@ -9,7 +9,7 @@ use sealstone_terminal::text::shown;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
 
-/// Fails if the system tells no home directory, in which the data of this user are.
+/// Fails if there is no home directory, in which the data of this user are.
 pub(crate) fn found<T>(path: Option<T>) -> Result<T> {
     path.ok_or_else(|| {
         Failure::new(Exit::Io, "there is no home directory").hint("set HOME or XDG_DATA_HOME")

@@ -104,7 +104,7 @@ fn what_check_says_of_an_interrupted_change_is_what_the_next_one_does() {
         world.write(log, &entries[..entries.len() - cut]);
         let said = says(&world);
         assert!(
-            said.contains("keeps its whole entries and drops the rest")
+            said.contains("keeps the complete entries and removes the incomplete one")
                 && said.contains("repeat it"),
             "{said}"
         );

@@ -280,7 +280,7 @@ fn a_hash_without_a_version_is_to_be_made_anew_for_that_reason() {
     let world = World::empty();
     let stored = "$argon2i$m=256,t=2,p=1$c29tZXNhbHQ$/U3YPXYsSb3q9XxHvc0MLxur+GP960kN9j7emXX8zwY";
     let options = "--variant argon2i --memory-kib 256 --iterations 2 --parallelism 1";
-    for (version, why) in [("16", "names no version"), ("19", "is not as new ones")] {
+    for (version, why) in [("16", "names no version"), ("19", "new hashes use")] {
         let verify = format!("sealstone password verify --version {version} {options} '{stored}'");
         let mut verify = world.bash(&format!("printf password | {verify} --passphrase-fd 0"));
         let output = verify.output().unwrap();
