@@ -228,7 +228,7 @@ fn memory_that_there_is_not_for_a_stored_hash() {
 }
 
 #[test]
-fn what_asks_for_too_much_is_refused_with_what_would_allow_it() {
+fn a_hash_that_asks_for_too_much_is_refused_with_what_would_allow_it() {
     let world = World::empty();
     // 2 GiB and 1 KiB; and 9,999,999 passes with the least memory. Each pass counts as 128 KiB,
     // and 32 KiB of passes count as one KiB of memory.
