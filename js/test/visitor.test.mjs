@@ -181,7 +181,7 @@ test("a rate that is used up falls back to work", () => world(async ({ pair }) =
   for (let i = 0; i < 2; i++) assert.equal((await new Visitor({ issuer: issuer.url }).fetch(origin)).status, 200);
 }));
 
-test("who cannot pass the gate learns it", () => world(async ({ pair }) => {
+test("a visitor that cannot pass the gate gets an error", () => world(async ({ pair }) => {
   const { issuer, origin } = await pair("[issuer]\ngate = \"f\"\n[gates.f]\nkind = \"invitation\"\n");
   const refused = (kind) => (error) => error instanceof Refused && error.kind === kind;
   await assert.rejects(new Visitor({ issuer: issuer.url }).fetch(origin), refused("gate-required"));

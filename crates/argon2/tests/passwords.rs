@@ -303,7 +303,7 @@ fn errors_say_the_rule() {
 }
 
 #[test]
-fn what_asks_for_too_much_is_refused_before_any_memory() {
+fn a_string_that_asks_for_too_much_is_refused_before_any_memory() {
     let stored =
         |m: u64, t: u64| format!("$argon2id$v=19$m={m},t={t},p=1$c29tZXNhbHQ$c29tZXRhZ3NvbWV0");
     let mut arena = Arena::new();
@@ -426,7 +426,7 @@ fn associated_data_is_in_the_string() {
 }
 
 #[test]
-fn what_a_string_cannot_say_is_an_error_before_the_work() {
+fn a_parameter_that_no_string_can_say_is_an_error_before_the_work() {
     let mut arena = Arena::new();
     let hasher = PasswordHasher::new(Params::SENSITIVE);
     for (salt, tag) in [(7, 32), (49, 32), (16, 11), (16, 65)] {

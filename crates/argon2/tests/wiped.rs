@@ -10,12 +10,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Barrier, LazyLock, Mutex};
 use std::thread;
 
-use sealstone_argon2::blake2b::Blake2b;
 use sealstone_argon2::{
     Arena, Argon2, Block, Cpu, Params, Progress, Variant, ZERO_BLOCK, hprime, kernel,
 };
 use sealstone_lanes::{Line, Place, Portable};
 use sealstone_testing::own_memory::{read_at, search};
+use sealstone_testing::rfc9106;
 use sealstone_testing::skipped_by_emulator;
 use signal_hook::consts::SIGUSR1;
 use signal_hook::low_level::raise;
@@ -74,7 +74,18 @@ impl Pieces {
     /// Computed step by step (RFC 9106, section 3.2) for Argon2d with t = 1.
     fn compute(memory_kib: u32, lanes: u32) -> Self {
         let (password, secret) = (not(NOT_PASSWORD), not(NOT_SECRET));
-        let h0 = h0(&password, &secret, memory_kib, lanes);
+        let h0 = rfc9106::Argon2 {
+            p_password: password.to_vec(),
+            s_salt: SALT.to_vec(),
+            k_secret: secret.to_vec(),
+            p: lanes as usize,
+            t_tag: 32,
+            m: memory_kib as usize,
+            t: 1,
+            v: 0x13,
+            ..rfc9106::Argon2::default()
+        }
+        .h0();
         let length = (memory_kib / lanes / 4) as usize;
         let width = length * lanes as usize;
         let mut memory = vec![ZERO_BLOCK; 4 * width];
@@ -139,18 +150,6 @@ impl Pieces {
             .for_each(|(_, piece)| filter[*piece as u16 as usize] = true);
         filter
     }
-}
-
-fn h0(password: &[u8], secret: &[u8], memory_kib: u32, lanes: u32) -> [u8; 64] {
-    let mut hash = Blake2b::new(64);
-    for number in [lanes, 32, memory_kib, 1, 0x13, 0_u32] {
-        hash.update(&number.to_le_bytes());
-    }
-    for input in [password, SALT, secret, &[]] {
-        hash.update(&(input.len() as u32).to_le_bytes());
-        hash.update(input);
-    }
-    *hash.finish().as_ref().first_chunk().unwrap()
 }
 
 fn bytes_of(block: &Block) -> [[u8; 8]; 128] {

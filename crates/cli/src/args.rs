@@ -195,3 +195,38 @@ pub(crate) enum Command {
         dir: Option<PathBuf>,
     },
 }
+
+#[cfg(test)]
+mod tests {
+    use sealstone_terminal::text::columns;
+
+    use super::Cli;
+
+    const COLUMNS: usize = 100;
+
+    /// The lines of help that are too long, of a command and of all below it, and the number of
+    /// these commands.
+    fn too_long(command: &clap::Command) -> (Vec<String>, usize) {
+        // The width of the terminal of this test does not count.
+        let mut this = command.clone().term_width(COLUMNS);
+        let help = [this.render_help(), this.render_long_help()];
+        let help = help.map(|help| help.to_string());
+        let lines = help.iter().flat_map(|help| help.lines());
+        let long = lines.filter(|line| columns(line) > COLUMNS);
+        let name = command.get_display_name().unwrap_or_default();
+        let long = long.map(|line| format!("{name}: {line}")).collect();
+        let below = command.get_subcommands().map(too_long);
+        below.fold((long, 1), |(mut all, count), (long, more)| {
+            all.extend(long);
+            (all, count + more)
+        })
+    }
+
+    /// The parser breaks descriptions of options, but not usage, examples and long words.
+    #[test]
+    fn no_help_has_a_line_of_more_than_100_columns() {
+        let (long, commands) = too_long(&Cli::grammar());
+        assert!(long.is_empty(), "{}", long.join("\n"));
+        assert!(commands > 70, "{commands}");
+    }
+}

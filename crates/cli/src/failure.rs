@@ -101,14 +101,24 @@ impl From<Error> for Failure {
                 wrong_passphrase: true,
                 ..Self::new(exit, error.to_string())
             },
-            Error::Altered(_) => Self::new(exit, error.to_string()).hint("get another copy from its source"),
-            Error::TooMuchAfterArmor => Self::new(exit, error.to_string()).hint("remove what follows it, such as a mail's signature"),
-            Error::Armor(_) => Self::new(exit, error.to_string()).hint("copy everything from the BEGIN line to the END line"),
-            Error::Unsupported(_) => Self::new(exit, error.to_string()).hint("get a newer sealstone"),
-            Error::KdfLimit { .. } => Self::new(exit, error.to_string()).hint("if you trust the file, allow more with --kdf-max-memory"),
-            Error::OutOfMemory(_) => Self::new(exit, error.to_string()).hint("close other programs, or use a machine with more memory"),
-            Error::StoreAltered(_) => Self::new(exit, error.to_string())
-                .hint("restore a backup of its directory, or move it away to begin a new store; until then, no sender is trusted"),
+            Error::Altered(_) => {
+                Self::new(exit, error.to_string()).hint("get another copy from its source")
+            }
+            Error::TooMuchAfterArmor => Self::new(exit, error.to_string())
+                .hint("remove what follows it, such as a mail's signature"),
+            Error::Armor(_) => Self::new(exit, error.to_string())
+                .hint("copy everything from the BEGIN line to the END line"),
+            Error::Unsupported(_) => {
+                Self::new(exit, error.to_string()).hint("get a newer sealstone")
+            }
+            Error::KdfLimit { .. } => Self::new(exit, error.to_string())
+                .hint("if you trust the file, allow more with --kdf-max-memory"),
+            Error::OutOfMemory(_) => Self::new(exit, error.to_string())
+                .hint("close other programs, or use a machine with more memory"),
+            Error::StoreAltered(_) => Self::new(exit, error.to_string()).hint(
+                "restore a backup of its directory, or move it away to begin a new store; until \
+                 then, no sender is trusted",
+            ),
             _ => Self::new(exit, error.to_string()),
         }
     }

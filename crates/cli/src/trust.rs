@@ -21,29 +21,26 @@ pub(crate) type Store = TrustStore<TrustDirectory>;
 /// Opens and verifies it. A store that does not exist is empty.
 pub(crate) fn open(context: &Context) -> Result<Store> {
     let directory = directory(context)?;
-    let opened = TrustStore::open(TrustDirectory::new(&directory)).and_then(verified);
-    opened.map_err(|error| match &error {
+    let named = |error: Error| match &error {
         Error::Io(e) if names_its_file(e) => error.into(),
         _ => Failure::from(error).about(directory.display()),
-    })
-}
-
-/// A countersignature of the default passport must be right.
-fn verified(store: Store) -> Result<Store, Error> {
-    let Some(signature) = store.signature() else {
-        return Ok(store);
     };
-    let signer = owner().filter(|owner| owner.fingerprint() == signature.signer());
-    if let Some(signer) = signer {
-        store.verify_signed(&signer)?;
+    let store = TrustStore::open(TrustDirectory::new(&directory)).map_err(named)?;
+    // A countersignature of the default passport must be right.
+    if let Some(signature) = store.signature()
+        && let Some(owner) = owner()?.filter(|owner| owner.fingerprint() == signature.signer())
+    {
+        store.verify_signed(&owner).map_err(named)?;
     }
     Ok(store)
 }
 
-/// The public keys of the default passport.
-pub(crate) fn owner() -> Option<Contact> {
-    let identity = Identity::load(&paths::existing_default_passport()?).ok()?;
-    Some(identity.public().ok()?.contact().clone())
+/// The public keys of the default passport. `None` if there is none that can be read.
+pub(crate) fn owner() -> Result<Option<Contact>> {
+    let path = paths::trusted_default_passport()?;
+    let identity = path.and_then(|path| Identity::load(&path).ok());
+    let public = identity.and_then(|identity| identity.public().ok());
+    Ok(public.map(|public| public.contact().clone()))
 }
 
 /// Countersigns the store again if `passport` countersigned it before, now that it is unlocked

@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn what_exists_is_kept_or_replaced_as_asked() {
+    fn an_existing_file_is_kept_or_replaced_as_asked() {
         let directory = tempfile::tempdir().unwrap();
         let target = directory.path().join("target");
         for existing in [Existing::Keep, Existing::Replace] {

@@ -11,8 +11,8 @@ use crate::{directory_of, make_directory, sync_directory};
 /// Takes `name` of the group `group`, durably. Returns whether nobody has taken it before.
 ///
 /// Each name is an empty file, `directory/group/name`. The system makes such a file for one caller
-/// only, however many ask at once. If it cannot be made durable, it is removed again: nobody was
-/// told, so that the name can still be taken.
+/// only, however many ask at once. If it cannot be made durable, it is removed again: no caller has
+/// the result yet, so the name can still be taken.
 ///
 /// # Errors
 /// The system's error; [`ErrorKind::InvalidInput`] if `group` or `name` is not the plain name of a

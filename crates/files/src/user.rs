@@ -9,8 +9,8 @@ use crate::DEFAULT_PASSPORT;
 /// The environment variable that says where the trust store is.
 const TRUST_DIRECTORY: &str = "SEALSTONE_TRUST_DIR";
 
-/// The user's directory for data of ours, `$XDG_DATA_HOME/sealstone`. `None` if the system tells no
-/// home directory.
+/// The user's directory for data of ours, `$XDG_DATA_HOME/sealstone`. `None` if there is no home
+/// directory.
 pub fn data_directory() -> Option<PathBuf> {
     let strategy = etcetera::choose_base_strategy().ok()?;
     Some(strategy.data_dir().join("sealstone"))

@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_moved_aside_replaces_nothing() {
+    fn a_file_that_is_moved_aside_replaces_nothing() {
         let parent = tempfile::tempdir().unwrap();
         let target = parent.path().join("a");
         for number in 1..4 {

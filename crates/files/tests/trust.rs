@@ -90,7 +90,7 @@ fn looking_makes_nothing_and_writing_makes_private_files() {
 }
 
 #[test]
-fn what_others_may_use_is_refused_with_the_remedy() {
+fn a_store_that_others_may_use_is_refused_with_the_remedy() {
     let scratch = Scratch::new();
     let path = made(&scratch);
     let modes = [

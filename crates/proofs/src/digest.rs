@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_read_is_not_in_it() {
+    fn bytes_that_were_not_read_are_not_in_it() {
         let (image, function, _) = program(16, 5, 1);
         let of = |image: &Image| Digest::new(image, &function, &Executed::new(), &BTreeSet::new());
         let other = program(16, 6, 1).0;

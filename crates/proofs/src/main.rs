@@ -16,10 +16,10 @@ use std::process::ExitCode;
 /// all inputs, wherever memory is.
 ///
 /// The exit status is 0 if every kernel is proved, in machine code and in source, no code that
-/// looks like one was left out, and every instruction's model agrees with this CPU; 1 if not; 2 if
-/// a program cannot be read; 3 if all is proved, but the models could not be compared with this
-/// CPU. Others' code that the program relies on is tried too. Verdicts there do not change the exit
-/// status, but a function of the same work that has neither a proof nor a reason does.
+/// looks like a kernel was left out, and every instruction's model agrees with this CPU; 1 if not;
+/// 2 if a program cannot be read; 3 if all is proved, but the models could not be compared with
+/// this CPU. Others' code that the program relies on is tried too. Verdicts there do not change the
+/// exit status, but a function of the same work that has neither a proof nor a reason does.
 #[derive(Parser)]
 struct Arguments {
     /// The program to prove: an ELF file with its symbols. [default: sealstone beside this program]
@@ -51,7 +51,7 @@ struct Arguments {
     #[arg(long)]
     without_models: bool,
     /// Also ask the SMT solvers for the lemmas about indices and lengths. Ask z3 for inputs that
-    /// refute unproved machine code. scripts/prove-lemmas installs the solvers.
+    /// refute unproved machine code. `make prove` installs the solvers.
     #[arg(long)]
     lemmas: bool,
     /// Write the JSON to this file as well.

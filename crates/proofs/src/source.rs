@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     #[ignore = "make prove does the same"]
-    fn what_is_claimed_holds() {
+    fn every_claim_holds() {
         let rows = prove_claims("");
         println!("{}", table(&rows));
         assert!(!rows.is_empty() && rows.iter().all(|row| row.verdict.holds()));

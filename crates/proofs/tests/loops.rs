@@ -137,8 +137,7 @@ fn a_word_that_is_used_again_behind_the_loop() {
 /// this input in the formulas of a run without cuts. Samples do not.
 #[test]
 fn a_bug_on_one_input_of_very_many() {
-    let [z3, _] =
-        sealstone_proofs::lemma::solvers().expect("scripts/prove-lemmas installs the solvers");
+    let [z3, _] = sealstone_proofs::lemma::solvers().expect("`make prove` installs the solvers");
     let wrong_once = |code: &mut CodeAssembler| {
         code.mov(r12, 0x0123_4567_89ab_cdef_u64).unwrap();
         code.xor(eax, eax).unwrap();

@@ -222,7 +222,7 @@ fn nothing_that_is_told_names_a_key_or_a_payload() {
 }
 
 #[test]
-fn what_follows_a_restart_is_told_as_if_there_had_been_none() {
+fn events_after_a_restart_are_told_as_if_there_had_been_none() {
     let told = |restarts: bool| {
         let (state, events, figures) = heard(|| {
             let mut monitor = Monitor::new([7; 32]);

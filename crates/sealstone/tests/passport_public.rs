@@ -27,7 +27,7 @@ fn armored(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn what_is_handed_out_is_read() {
+fn a_public_passport_is_read() {
     let alice = passport("Alice");
     let public = PublicPassport::from_armor(alice.public().to_armor().as_bytes()).unwrap();
     assert_eq!(public.contact().fingerprint(), alice.fingerprint());

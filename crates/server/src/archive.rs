@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read() {
+    fn a_written_backup_is_read() {
         let end = read(&file()).expect("a backup");
         assert_eq!((end.begun, end.ended), (1, 2));
         assert_eq!((end.tally.marks(), end.tally.others()), (2, [1, 1, 1]));

@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_url_of_a_collector_is_refused() {
+    fn a_text_that_is_no_url_of_a_collector_is_refused() {
         for text in ["", "a", "ftp://a", "http://", "/v1/traces", "http://u:p@a"] {
             let error = url(text).expect_err(text).to_string();
             assert!(error.contains("telemetry"), "{text}: {error}");

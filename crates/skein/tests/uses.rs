@@ -145,7 +145,7 @@ fn the_last_bytes_of_a_key_stream() {
 }
 
 #[test]
-fn what_would_be_no_secret_is_refused() {
+fn inputs_that_would_be_no_secret_are_refused() {
     assert_panics("a MAC without a key", || drop(Mac::<8>::new(b"", 256)));
     assert_panics("a tag of no bits", || drop(Mac::<8>::new(KEY, 0)));
     assert_panics("a derived key without a master key", || {

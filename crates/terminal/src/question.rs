@@ -64,17 +64,30 @@ pub fn ask_secret(question: &str) -> io::Result<Zeroizing<String>> {
     }
 }
 
-/// Asks for a line, which is shown while it is typed.
+/// Asks for a line, which is shown while it is typed. What is typed after it is not: it may be a
+/// passphrase.
 ///
 /// # Errors
 /// The system's error.
 pub fn ask(question: &str) -> io::Result<Zeroizing<String>> {
+    let mut answer = Zeroizing::default();
+    ask_lines(question, |line| {
+        answer = Zeroizing::new(line.to_owned());
+        None
+    })?;
+    Ok(answer)
+}
+
+/// Asks for a line, and for more as long as `next`, which gets each of them, returns a question. A
+/// pasted text has many lines, so those that are there before the next question count.
+///
+/// # Errors
+/// The system's error.
+pub fn ask_lines(question: &str, next: impl FnMut(&str) -> Option<String>) -> io::Result<()> {
     prepare(true)?;
-    let mut terminal = File::options().read(true).write(true).open(TERMINAL)?;
-    terminal.write_all(question.as_bytes())?;
-    let mut line = Zeroizing::new(String::with_capacity(1024));
-    BufReader::new(terminal).read_line(&mut line)?;
-    Ok(line)
+    let asked = read_lines(question, next);
+    prepare(false)?;
+    asked
 }
 
 /// Asks a question that is answered with y or anything else.
@@ -122,6 +135,19 @@ pub fn between<T>(write: impl FnOnce() -> T) -> T {
 pub(crate) fn is_anothers() -> bool {
     let is_mine = turn().is_some();
     !is_mine && lock::is_a_peers()
+}
+
+fn read_lines(question: &str, mut next: impl FnMut(&str) -> Option<String>) -> io::Result<()> {
+    let mut terminal = File::options().read(true).write(true).open(TERMINAL)?;
+    let mut typed = BufReader::new(terminal.try_clone()?);
+    let mut question = Some(question.to_owned());
+    while let Some(text) = question {
+        terminal.write_all(text.as_bytes())?;
+        let mut line = Zeroizing::new(String::with_capacity(1024));
+        typed.read_line(&mut line)?;
+        question = next(&line);
+    }
+    Ok(())
 }
 
 /// Takes the terminal if this is the first question, and discards what was typed before it.

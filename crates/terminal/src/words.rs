@@ -58,18 +58,28 @@ pub fn ask(console: &Console) -> Result<Words, Error> {
 fn ask_all(begun: &str) -> Result<Zeroizing<String>, Error> {
     let mut all = Zeroizing::new(String::with_capacity(MAX_LEN));
     all.push_str(begun);
-    loop {
-        let question = match Words::count(&all) {
-            0 => "The 24 words, in one line or in several: ".to_owned(),
-            n if n < COUNT => format!("Word {} and on: ", n + 1),
-            _ => return Ok(all),
-        };
-        let line = ask_line(&question)?;
-        if line.trim().is_empty() {
-            return Err(Error::TooFew(Words::count(&all)));
-        }
+    let Some(first) = question_after(&all) else {
+        return Ok(all);
+    };
+    let asked = question::ask_lines(&first, |line| {
         all.push(' ');
-        all.push_str(&line);
+        all.push_str(line);
+        // An empty line is the end.
+        question_after(&all).filter(|_| !line.trim().is_empty())
+    });
+    asked.map_err(terminal)?;
+    match Words::count(&all) {
+        count if count < COUNT => Err(Error::TooFew(count)),
+        _ => Ok(all),
+    }
+}
+
+/// The question for the words that are missing; `None` if there are enough.
+fn question_after(words: &str) -> Option<String> {
+    match Words::count(words) {
+        0 => Some("The 24 words, in one line or in several: ".to_owned()),
+        n if n < COUNT => Some(format!("Word {} and on: ", n + 1)),
+        _ => None,
     }
 }
 
@@ -125,8 +135,11 @@ fn is_number(text: &str) -> bool {
 }
 
 fn ask_line(question: &str) -> Result<Zeroizing<String>, Error> {
-    let answer = question::ask(question);
-    answer.map_err(|e| Error::Io(named("the terminal", &e)))
+    question::ask(question).map_err(terminal)
+}
+
+fn terminal(error: io::Error) -> Error {
+    Error::Io(named("the terminal", &error))
 }
 
 impl fmt::Display for Error {

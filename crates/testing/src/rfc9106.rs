@@ -154,9 +154,12 @@ impl Argon2 {
         self.tag_of(&Transcribed)
     }
 
-    /// The same with functions of the caller.
-    pub fn tag_of(&self, functions: &impl Functions) -> Vec<u8> {
-        // 1. H_0.
+    /// RFC 9106, section 3.2, step 1: H_0.
+    pub fn h0(&self) -> Vec<u8> {
+        self.h0_of(&Transcribed)
+    }
+
+    fn h0_of(&self, functions: &impl Functions) -> Vec<u8> {
         let mut input = Vec::new();
         for number in [self.p, self.t_tag, self.m, self.t, self.v, self.y] {
             input.extend(le32(number));
@@ -165,7 +168,13 @@ impl Argon2 {
             input.extend(le32(string.len()));
             input.extend(string);
         }
-        let h0 = functions.blake2b(&input, 64);
+        functions.blake2b(&input, 64)
+    }
+
+    /// [`Argon2::tag`] with functions of the caller.
+    pub fn tag_of(&self, functions: &impl Functions) -> Vec<u8> {
+        // 1.
+        let h0 = self.h0_of(functions);
         // 2. m' blocks, as a matrix of p rows and q columns.
         let q = 4 * (self.m / (4 * self.p)) / 4 * 4;
         let mut b: Vec<Vec<Block>> = vec![vec![[0; 128]; q]; self.p];

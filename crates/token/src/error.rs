@@ -12,7 +12,7 @@ pub enum Error {
     TooLong(&'static str),
     /// A batch that is empty or too long, or an answer with another number of elements.
     BatchLength(usize),
-    /// An input that the protocol cannot use; it happens by chance in no lifetime.
+    /// An input that the protocol cannot use; this practically never happens by chance.
     InvalidInput,
     /// The issuer's proof or signature is wrong: another key, or a changed answer.
     Proof,

@@ -137,7 +137,7 @@ fn refused(repository: &Repository, proofs: &Value) {
 }
 
 #[test]
-fn what_was_written_is_up_to_date() {
+fn a_written_page_is_up_to_date() {
     let repository = written();
     let page = repository.read("ASSURANCE.md");
     let rows = [
@@ -329,7 +329,7 @@ fn a_page_without_its_markers_is_refused() {
 }
 
 #[test]
-fn what_is_not_proved_is_not_written_down() {
+fn a_run_that_is_not_proved_is_not_written_down() {
     let repository = page();
     let nothing = [
         ("/proved", json!(false)),

@@ -67,7 +67,7 @@ fn a_feature_that_both_ask_for_passes() {
 }
 
 #[test]
-fn what_only_tests_of_the_prover_ask_for_passes() {
+fn a_feature_that_only_tests_of_the_prover_ask_for_passes() {
     let repository = repository();
     ask_in(
         &repository,

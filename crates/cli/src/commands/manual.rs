@@ -26,7 +26,10 @@ ALL_PROXY, HTTPS_PROXY, HTTP_PROXY  the proxy for --tsa: the first that is set
 NO_PROXY  hosts that are asked without the proxy, separated by commas
 SSL_CERT_FILE, SSL_CERT_DIR  the root certificates for https:// addresses instead of the system's
 NO_COLOR  messages have no colours if it is set
-SEALSTONE_CPU_DISABLE_AVX2, SEALSTONE_CPU_DISABLE_AVX512  for tests: instructions not to use";
+USER, LOGNAME  who decides in the trust store, unless --operator names one: the first that is set
+TMPDIR  the directory for the copy of a pipe that is read twice, /tmp by default
+SEALSTONE_CPU_DISABLE_AVX2, SEALSTONE_CPU_DISABLE_AVX512F  for tests: do not use these instructions
+SEALSTONE_CPU_DISABLE_NEON  the same for aarch64";
 
 const FILES: &str = "\
 $XDG_DATA_HOME/sealstone/default.passport  your default passport; keep it secret

@@ -168,7 +168,7 @@ fn no_verb_asks_a_person_while_the_agent_holds_the_passport() {
 }
 
 #[test]
-fn what_the_agent_signs_is_what_the_passport_signs() {
+fn the_agent_signs_as_the_passport_does() {
     let session = Session::new();
     session.unlock(&[]);
     let to_bob = [

@@ -82,7 +82,7 @@ fn a_change_that_did_not_reach_the_disk_may_have_happened_all_the_same() {
 /// The verdict on an interrupted change is right for a change that was written completely and for
 /// one that was not.
 #[test]
-fn what_check_says_of_an_interrupted_change_is_what_the_next_one_does() {
+fn check_says_what_the_next_change_does_to_an_interrupted_one() {
     let approve = ["trust", "approve", "-q", "--yes"];
     let says = |world: &World| {
         let output = world.command(&["trust", "check"]).output().unwrap();
@@ -104,7 +104,7 @@ fn what_check_says_of_an_interrupted_change_is_what_the_next_one_does() {
         world.write(log, &entries[..entries.len() - cut]);
         let said = says(&world);
         assert!(
-            said.contains("keeps its whole entries and drops the rest")
+            said.contains("keeps the complete entries and removes the incomplete one")
                 && said.contains("repeat it"),
             "{said}"
         );

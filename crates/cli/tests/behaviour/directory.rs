@@ -219,7 +219,7 @@ fn single_files_and_directories_come_out() {
 }
 
 #[test]
-fn what_is_not_there_is_said_and_nothing_is_made() {
+fn a_missing_path_is_told_and_nothing_is_made() {
     let world = sealed();
     seal_plan(&world);
     let before = world.names();
@@ -277,7 +277,7 @@ fn what_is_not_there_is_said_and_nothing_is_made() {
 }
 
 #[test]
-fn what_exists_is_moved_aside_if_it_is_to() {
+fn an_existing_directory_is_moved_aside_with_force() {
     let world = sealed();
     fs::write(world.path("tree/mine"), "mine").unwrap();
     for number in 1..3 {
@@ -350,7 +350,7 @@ fn every_tar_reads_it() {
 
 /// An entry of another kind is left out. An entry that cannot be read ends the run.
 #[test]
-fn what_no_archive_holds_is_said() {
+fn entries_that_no_archive_holds_are_told() {
     let world = world();
     let made = Command::new("mkfifo")
         .arg(world.path("tree/a/pipe"))

@@ -330,7 +330,7 @@ fn armor_is_found_in_a_mail() {
 }
 
 #[test]
-fn what_belongs_in_a_file_is_not_written_to_one_called_dash() {
+fn a_result_that_belongs_in_a_file_is_not_written_to_one_called_dash() {
     let world = World::new();
     for command in [
         "passport new -o -",

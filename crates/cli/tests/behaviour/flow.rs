@@ -303,7 +303,7 @@ fn json_is_one_object_a_command() {
 }
 
 #[test]
-fn what_goes_to_standard_output_is_content_only() {
+fn standard_output_gets_content_only() {
     let world = World::new();
     let sealed = world.done(&[
         "seal",

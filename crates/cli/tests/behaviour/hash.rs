@@ -301,7 +301,7 @@ fn a_closed_pipe_and_a_full_device() {
 }
 
 #[test]
-fn what_cannot_be_read() {
+fn a_file_that_cannot_be_read_is_told() {
     let world = with_key();
     world.write("list", b"Skein-256-8 (/proc/self/mem) = 00\n");
     let output = world.command(&["hash", "-c", "list"]).output().unwrap();

@@ -1,9 +1,13 @@
 //! An attacker who can write to the user's files, or send files, tries to impersonate somebody.
 
+use std::fs::{Permissions, set_permissions};
+use std::os::unix::fs::PermissionsExt;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
-use crate::world::{PROFILE, World, json};
+use crate::passport::{DEFAULT, DEFAULT_PUB, with_default};
+use crate::world::{PROFILE, World, json, succeed};
 
 /// The fingerprint that `passport show` prints, and its 32 bytes.
 fn fingerprint(world: &World, file: &str) -> (String, Vec<u8>) {
@@ -302,4 +306,50 @@ fn a_long_label_is_cut_or_folded_where_it_is_shown() {
     for line in shown.unwrap().lines().filter(|line| line.contains("xxx")) {
         assert!(line.starts_with("  | x") && line.len() < 80, "{line}");
     }
+}
+
+/// Somebody who can write to the default passport exchanges both halves. No passphrase is asked for
+/// here that would show it.
+#[test]
+fn a_default_passport_that_others_can_exchange_is_not_taken_for_the_user() {
+    let world = with_default();
+    let new = ["passport", "new", "-q", "--label", "Ann", PROFILE, "-o"];
+    world.done(&[&new[..], &["mallory.passport"]].concat());
+    let mallory = ["--from", "mallory.passport"];
+    world.done(&[&["sign", "-q", "plan.txt"][..], &mallory].concat());
+    let directory = "sealstone token keygen --root -o root &&
+        sealstone token keygen --type p384 --from root --epoch 0 -o key &&
+        sealstone token directory --key 0=key.pub --start @1767225600 --length 3153600000 \
+            --redeem-grace 1 --sign --from mallory.passport -o directory";
+    succeed(&mut world.bash(directory));
+    let refused = |args: &[&str]| {
+        let said = world.refused(args, 3);
+        assert!(
+            said.contains("others can exchange your default passport")
+                && said.contains("chmod 600"),
+            "{args:?}: {said}"
+        );
+    };
+    let allow = |mode| set_permissions(world.path(DEFAULT), Permissions::from_mode(mode)).unwrap();
+    let own = [DEFAULT, DEFAULT_PUB].map(|name| (name, world.read(name)));
+    world.write(DEFAULT, &world.read("mallory.passport"));
+    world.write(DEFAULT_PUB, &world.read("mallory.pub"));
+    for mode in [0o620, 0o602] {
+        allow(mode);
+        refused(&["verify", "plan.txt.package"]);
+        refused(&["seal", "--unsigned", "-r", "mallory.pub", "plan.txt"]);
+        refused(&["token", "directory", "--check", "directory"]);
+    }
+    // The sender's passphrase shows whose passport it is.
+    for (name, bytes) in own {
+        world.write(name, &bytes);
+    }
+    world.done(&["seal", "-q", "-r", "mallory.pub", "plan.txt"]);
+
+    // The countersignature of another passport would not be checked.
+    world.done(&["trust", "approve", "-q", "--yes", "mallory.pub"]);
+    world.done(&["trust", "sign", "-q", "--yes"]);
+    refused(&["trust", "list"]);
+    allow(0o600);
+    world.done(&["trust", "list"]);
 }

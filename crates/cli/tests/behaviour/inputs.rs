@@ -53,7 +53,7 @@ fn an_empty_pepper_is_none() {
 
 /// If SEALSTONE_PASSPHRASE, which is for passports, gives the password, a message says so.
 #[test]
-fn whose_password_it_is_is_said() {
+fn a_password_from_the_variable_for_passports_is_told() {
     let world = World::empty();
     let loud = HASH.replace(" -q", "");
     let output = world.bash(&loud).output().unwrap();
@@ -81,7 +81,7 @@ fn weak_parameters_are_not_proposed_without_a_word() {
 
 /// The cost of a hash is shown before the hash is stored.
 #[test]
-fn what_verify_would_refuse_is_said() {
+fn a_cost_that_verify_would_refuse_is_told() {
     let world = World::empty();
     let line = "printf pw | sealstone password hash --memory-kib 8 --iterations 524289 --passphrase-fd 0 >stored";
     let output = world.bash(line).output().unwrap();

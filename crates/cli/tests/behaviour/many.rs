@@ -146,7 +146,7 @@ fn a_passphrase_is_asked_for_once_in_vain() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn combinations_that_cannot_be_are_refused() {
     let (world, _) = world();
     for (more, hint) in [
         (&["plan.txt", "-"][..], "cannot be combined"),

@@ -420,7 +420,7 @@ fn nothing_is_written_if_something_is_wrong() {
 
 /// Not as root, who can read everything.
 #[test]
-fn what_cannot_be_read_is_named() {
+fn files_that_cannot_be_read_are_named() {
     let world = released(&[]);
     let script = r#"
         chmod 755 .; as=
@@ -456,7 +456,7 @@ fn what_cannot_be_read_is_named() {
 }
 
 #[test]
-fn who_verifies_without_the_files_is_told_how_to_name_them() {
+fn verifying_without_the_files_tells_how_to_name_them() {
     let world = released(&[]);
     sign(&world, &["plan.txt", "-o", "plan.package"]);
     fs::create_dir(world.path("elsewhere")).unwrap();

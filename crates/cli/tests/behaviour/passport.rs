@@ -107,7 +107,7 @@ fn beside_content_machines_find_a_made_up_passphrase_on_standard_error() {
 }
 
 #[test]
-fn what_a_secret_is_for_is_not_there_before_the_secret_is() {
+fn a_slot_is_not_written_before_its_secret_is_shown() {
     let world = World::new();
     let before = world.read("alice.passport");
     // Until the reader reads, the command saves nothing.
@@ -188,7 +188,7 @@ fn every_verb_knows_the_default_passport() {
 }
 
 #[test]
-fn what_could_not_be_unlocked_is_not_made() {
+fn keys_that_could_not_be_unlocked_are_not_made() {
     let world = World::new();
     let before = world.read("alice.passport");
     // It does not start the derivation: the memory is missing.

@@ -228,7 +228,7 @@ fn memory_that_there_is_not_for_a_stored_hash() {
 }
 
 #[test]
-fn what_asks_for_too_much_is_refused_with_what_would_allow_it() {
+fn a_hash_that_asks_for_too_much_is_refused_with_what_would_allow_it() {
     let world = World::empty();
     // 2 GiB and 1 KiB; and 9,999,999 passes with the least memory. Each pass counts as 128 KiB,
     // and 32 KiB of passes count as one KiB of memory.
@@ -280,7 +280,7 @@ fn a_hash_without_a_version_is_to_be_made_anew_for_that_reason() {
     let world = World::empty();
     let stored = "$argon2i$m=256,t=2,p=1$c29tZXNhbHQ$/U3YPXYsSb3q9XxHvc0MLxur+GP960kN9j7emXX8zwY";
     let options = "--variant argon2i --memory-kib 256 --iterations 2 --parallelism 1";
-    for (version, why) in [("16", "names no version"), ("19", "is not as new ones")] {
+    for (version, why) in [("16", "names no version"), ("19", "new hashes use")] {
         let verify = format!("sealstone password verify --version {version} {options} '{stored}'");
         let mut verify = world.bash(&format!("printf password | {verify} --passphrase-fd 0"));
         let output = verify.output().unwrap();

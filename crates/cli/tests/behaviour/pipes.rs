@@ -97,7 +97,7 @@ fn a_closed_pipe_ends_it_quietly() {
 }
 
 #[test]
-fn what_is_closed_is_neither_empty_nor_the_null_device() {
+fn a_closed_stream_is_neither_empty_nor_the_null_device() {
     let world = with_big_file();
     for command in [
         "seal -r bob.pub --unsigned -o - big",

@@ -268,7 +268,7 @@ fn nothing_changes_if_it_cannot_be_done() {
 }
 
 #[test]
-fn what_cannot_be_kept_is_said() {
+fn recipients_that_cannot_be_kept_are_told() {
     let world = world();
     let seal = [
         "seal",

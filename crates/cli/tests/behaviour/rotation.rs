@@ -207,7 +207,7 @@ fn no_passphrase_is_asked_for_before_the_signatures_are_checked() {
 }
 
 #[test]
-fn what_an_interrupted_rotation_leaves_works() {
+fn files_that_an_interrupted_rotation_leaves_work() {
     let world = with_default();
     let first = tag(&world, DEFAULT);
     // Stopped after the copies; then a slot was added.

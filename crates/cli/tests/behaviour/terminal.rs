@@ -98,7 +98,7 @@ impl Screen {
     }
 
     /// Waits until `text` is shown after the first `seen` bytes.
-    fn wait_for(&self, seen: usize, text: &str) {
+    pub(crate) fn wait_for(&self, seen: usize, text: &str) {
         let start = Instant::now();
         while !String::from_utf8_lossy(&self.shown.lock().unwrap()[seen..]).contains(text) {
             assert!(
@@ -229,7 +229,7 @@ fn typing_is_hidden_before_the_question_is_asked() {
 
 /// Unlocking takes a second on fast machines, and the progress is shown after half a second. With
 /// half of the passes, a fast machine without other work was done before.
-const SLOW: &str = "--profile=custom:m=64MiB,t=80,p=1";
+pub(crate) const SLOW: &str = "--profile=custom:m=64MiB,t=80,p=1";
 
 /// The secret and the public half of a passport with these costs, made once.
 static SLOW_PASSPORT: LazyLock<[(&str, Vec<u8>); 2]> = LazyLock::new(|| {
@@ -244,82 +244,6 @@ pub(crate) fn slow_passport(world: &World) {
     for (name, bytes) in SLOW_PASSPORT.iter() {
         world.write(name, bytes);
         fs::set_permissions(world.path(name), Permissions::from_mode(0o600)).unwrap();
-    }
-}
-
-/// While the bar runs, the terminal does not echo input, and the input is not an answer.
-#[test]
-fn typing_ahead_is_not_shown_and_is_no_answer() {
-    let world = World::new();
-    slow_passport(&world);
-    let seal = "export TERM=xterm; sealstone seal -r bob.pub --from slow.passport plan.txt; \
-                bash -c 'read -t 1 line; echo \"left [$line]\"'; stty -a";
-    let Some((screen, _)) = converse(&world, seal, |keyboard, screen| {
-        let asked = screen.wait_for_a_question(0);
-        writeln!(keyboard, "mistyped").unwrap();
-        screen.wait_for(asked, "deriving key");
-        writeln!(keyboard, "hunter2").unwrap();
-        screen.wait_for(asked, "try again");
-        let asked = screen.wait_for_a_question(asked);
-        writeln!(keyboard, "{PASSPHRASE}").unwrap();
-        screen.wait_for(asked, "deriving key");
-        writeln!(keyboard, "hunter3").unwrap();
-    }) else {
-        return;
-    };
-    assert_eq!(screen.matches("try again").count(), 1, "{screen}");
-    assert!(
-        screen.contains("sealed plan.txt") && !screen.contains("hunter"),
-        "{screen}"
-    );
-    assert!(
-        screen.contains("left []") && screen.contains(" echo "),
-        "{screen}"
-    );
-}
-
-/// The passphrase of a file, alone and in a pipe, and once for several files.
-#[test]
-fn typing_ahead_of_the_passphrase_of_a_file_is_not_shown_either() {
-    let world = World::new();
-    world.write("other.txt", b"attack at dusk\n");
-    let seal = format!("sealstone seal -p {SLOW} --unsigned");
-    // Several files have no bar, so the second derivation takes longer, not to be missed.
-    let slower = "sealstone seal -p --profile=custom:m=64MiB,t=60,p=1 --unsigned";
-    for line in [
-        format!("{seal} -o out plan.txt"),
-        format!("cat plan.txt | {seal} -o again"),
-        format!("{slower} plan.txt other.txt"),
-    ] {
-        let is_last = line.starts_with(slower);
-        let line = format!(
-            "export TERM=xterm; {line}; bash -c 'read -t 1 line; echo \"left [$line]\"'; stty -a"
-        );
-        let Some((screen, _)) = converse(&world, &line, |keyboard, screen| {
-            let asked = screen.wait_for_a_question(0);
-            writeln!(keyboard, "a new passphrase").unwrap();
-            let asked = screen.wait_for_a_question(asked);
-            writeln!(keyboard, "a new passphrase").unwrap();
-            match is_last {
-                false => screen.wait_for(asked, "deriving key"),
-                true => {
-                    screen.wait_for(asked, "sealed plan.txt");
-                    std::thread::sleep(Duration::from_millis(200));
-                }
-            }
-            writeln!(keyboard, "hunter2").unwrap();
-        }) else {
-            return;
-        };
-        assert!(
-            screen.contains("recipient") || screen.contains("for a passphrase"),
-            "{screen}"
-        );
-        assert!(!screen.contains("hunter"), "{line}: {screen}");
-        assert!(
-            screen.contains("left []") && screen.contains(" echo "),
-            "{line}: {screen}"
-        );
     }
 }
 
@@ -452,6 +376,43 @@ fn approval_is_asked_for_after_the_fingerprint_is_shown() {
     let (screen, code) = session(&world, approve, &["y"]).unwrap();
     assert!(
         screen.contains("\"bob\" is approved") && code == Some(0),
+        "{screen}"
+    );
+}
+
+/// The answer to the question about the fingerprint says nothing about the label.
+#[test]
+fn a_label_is_asked_about_before_it_is_given_twice() {
+    let world = World::with_bob_approved();
+    let new = ["passport", "new", "-q", "--label", "bob", PROFILE, "-o"];
+    world.done(&[&new[..], &["mallory.passport"]].concat());
+    let approve = "sealstone trust approve mallory.pub";
+    let Some((screen, code)) = session(&world, approve, &["n"]) else {
+        return;
+    };
+    assert!(
+        screen.contains("this is not the \"bob\"")
+            && screen.contains("under the same name? [y/N]")
+            && screen.contains("--label NAME")
+            && !screen.contains("confirm the fingerprint"),
+        "{screen}"
+    );
+    assert_eq!(code, Some(2), "{screen}");
+    let (screen, code) = session(&world, approve, &["y", "n"]).unwrap();
+    assert!(
+        screen.contains("confirm the fingerprint") && code == Some(2),
+        "{screen}"
+    );
+    let same = format!("{approve} --same-label");
+    let (screen, code) = session(&world, &same, &["y"]).unwrap();
+    assert!(
+        screen.contains("\"bob\" is approved") && code == Some(0),
+        "{screen}"
+    );
+    let another = format!("{approve} --label Mallory");
+    let (screen, code) = session(&world, &another, &["y"]).unwrap();
+    assert!(
+        screen.contains("\"Mallory\" is approved") && code == Some(0),
         "{screen}"
     );
 }

@@ -384,7 +384,7 @@ fn a_recipient_is_named_by_its_text_or_on_standard_input() {
 
 /// An attacker with write access replaces both halves of the default passport.
 #[test]
-fn what_is_sealed_for_oneself_is_sealed_for_nobody_else() {
+fn a_file_sealed_for_oneself_is_sealed_for_nobody_else() {
     let world = with_default();
     let new = ["passport", "new", "-q", "--label", "Ann", PROFILE, "-o"];
     world.done(&[&new[..], &["mallory.passport"]].concat());

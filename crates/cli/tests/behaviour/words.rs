@@ -36,6 +36,24 @@ fn a_wrong_word_is_pointed_at_and_only_it_is_typed_again() {
     );
 }
 
+#[test]
+fn lines_that_are_pasted_at_once_are_all_read() {
+    let world = World::empty();
+    let restore = format!(
+        "sealstone passport restore -o x.passport --label x {PROFILE} --passphrase-file passphrase"
+    );
+    let list = LIST.join("\n").replace("lenght", "length");
+    for list in [list.replace(". ", ".").replace(' ', "\n"), list] {
+        let Some((screen, code)) = session(&world, &restore, &[&list]) else {
+            return;
+        };
+        assert_eq!(code, Some(0), "{screen}");
+        for half in ["x.passport", "x.pub"] {
+            std::fs::remove_file(world.path(half)).unwrap();
+        }
+    }
+}
+
 /// Typed words are not lost by a word that fits by chance, an empty line, or one word too many.
 #[test]
 fn nothing_is_taken_by_enter_that_may_be_another_passport() {

@@ -306,7 +306,7 @@ fn a_function_of_ours_whose_address_the_loader_writes() {
 }
 
 #[test]
-fn what_is_ours() {
+fn names_tell_our_code_from_that_of_others() {
     assert!(is_ours("sealstone::file::seal"));
     assert!(is_ours(
         "core::ptr::drop_in_place<sealstone_skein::output::Output<_>>"

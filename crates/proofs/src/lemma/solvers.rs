@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 
 /// Reads questions in Python: the package of cvc5 has no command.
 const CVC5: &str = include_str!("cvc5.py");
+/// Installs the packages of a list into a directory. `make prove` calls it.
+const INSTALL: &str = "scripts/packages";
+const LIST: &str = "crates/proofs/solvers.txt";
 
 /// z3 and cvc5, of the Python environment that `SEALSTONE_SOLVERS` names or of the project's
 /// `.tools/solvers`.
@@ -21,7 +24,9 @@ fn installed(environment: &Path) -> Result<[Solver; 2], String> {
     let (z3, python) = (program("z3"), program("python"));
     if !z3.exists() || !python.exists() {
         let place = environment.display();
-        return Err(format!("no solvers in {place}: run scripts/prove-lemmas"));
+        return Err(format!(
+            "no solvers in {place}: run {INSTALL} {place} {LIST}"
+        ));
     }
     let limit = Solver::LIMIT.as_millis().to_string();
     let cvc5 = [&python.to_string_lossy(), "-c", CVC5, &limit];
@@ -32,7 +37,10 @@ fn installed(environment: &Path) -> Result<[Solver; 2], String> {
     for solver in &solvers {
         solver.try_out().map_err(|why| {
             let (name, place) = (solver.name, environment.display());
-            format!("{name} in {place} does not work ({why}): remove that directory and run scripts/prove-lemmas")
+            format!(
+                "{name} in {place} does not work ({why}): remove that directory and run \
+                 {INSTALL} {place} {LIST}"
+            )
         })?;
     }
     Ok(solvers)
@@ -72,7 +80,7 @@ mod tests {
         let right = environment("right", &[("z3", RIGHT), ("python", RIGHT)]);
         assert_eq!(right.unwrap().map(|solver| solver.name), ["z3", "cvc5"]);
         let error = environment("missing", &[("z3", RIGHT)]).unwrap_err();
-        assert!(error.ends_with("run scripts/prove-lemmas"), "{error}");
+        assert!(error.ends_with(LIST), "{error}");
         for (name, script) in [
             ("wrong", "cat > /dev/null; echo sat"),
             ("silent", "cat > /dev/null"),
@@ -80,7 +88,7 @@ mod tests {
         ] {
             let error = environment(name, &[("z3", RIGHT), ("python", script)]).unwrap_err();
             assert!(error.starts_with("cvc5 in "), "{error}");
-            assert!(error.ends_with("run scripts/prove-lemmas"), "{error}");
+            assert!(error.ends_with(LIST), "{error}");
         }
     }
 }

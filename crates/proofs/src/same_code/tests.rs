@@ -281,7 +281,7 @@ fn an_indirect_call_is_of_the_same_code() {
 
 /// The program has a constant. The library has the same bytes, but the loader writes them.
 #[test]
-fn what_the_loader_writes_is_no_constant() {
+fn bytes_that_the_loader_writes_are_no_constant() {
     // mov rax, [rip + distance]
     let load = [0x48, 0x8b, 0x05];
     let library = own();

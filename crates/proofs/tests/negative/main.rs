@@ -351,7 +351,7 @@ fn by_stack(distance: i32, away: i32) -> Verdict {
 }
 
 #[test]
-fn what_was_below_the_stack_pointer_is_gone() {
+fn bytes_below_the_stack_pointer_are_gone() {
     assert_eq!(by_stack(8, 256), Verdict::Proved, "in the red zone");
     assert_eq!(by_stack(128, 256), Verdict::Proved, "at its end");
     // The lower copy was below rsp and its red zone for a moment.

@@ -9,8 +9,7 @@ use sealstone_prover::solver::Solver;
 pub(super) const RARE: u64 = 0x0123_4567_89ab_cdef;
 
 pub(super) fn z3() -> Solver {
-    let [z3, _] =
-        sealstone_proofs::lemma::solvers().expect("scripts/prove-lemmas installs the solvers");
+    let [z3, _] = sealstone_proofs::lemma::solvers().expect("`make prove` installs the solvers");
     z3
 }
 

@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn a_written_entry_is_read_again() {
         for entry in entries() {
             entry.check().unwrap();
             let bytes = encode(&entry);

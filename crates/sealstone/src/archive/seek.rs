@@ -228,7 +228,7 @@ mod tests {
         }
     }
 
-    /// As if a recipient, who has the file key, exchanged it once it was read.
+    /// A recipient with the file key replaces it after it was read.
     #[test]
     fn a_footer_that_was_another_one_before_it_was_verified_is_refused() {
         let alice = Passport::generate("Alice", 0).unwrap();

@@ -182,7 +182,7 @@ fn read_all(reader: &mut Counted<'_>, mut take: impl FnMut(&[u8])) -> io::Result
     }
 }
 
-/// Counts what is read, and ends behind the limit: an endless file does not hold us.
+/// Counts what is read, and ends behind the limit, so an endless file cannot block the reader.
 struct Counted<'a> {
     reader: &'a mut (dyn Read + Send),
     left: u64,

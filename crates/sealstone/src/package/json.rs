@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_canonical_form_would_change_is_refused() {
+    fn json_that_the_canonical_form_would_change_is_refused() {
         let deep = format!("{}{}", "[".repeat(65), "]".repeat(65));
         let bottomless = "[".repeat(1 << 20);
         let long = format!("\"{}\"", "a".repeat(MAX_POLICY));

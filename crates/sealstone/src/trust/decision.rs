@@ -334,7 +334,7 @@ mod tests {
             outcome(&empty, former(Own::Held(Box::new(alice.clone())))),
             replaced
         );
-        // Nobody is asked for its passphrase.
+        // The command does not ask for its passphrase.
         assert_eq!(outcome(&empty, former(Own::Claimed)), replaced);
         let approved = store(&[(&alice, Status::Approved)]);
         let released = ("release", Some(Ground::Approved));

@@ -134,7 +134,7 @@ fn no_bit_changes_without_being_seen() {
 }
 
 #[test]
-fn what_is_cut_short_or_longer_is_refused() {
+fn an_archive_cut_short_or_longer_is_refused() {
     let archive = sample().archive();
     let ends = (0..archive.len())
         .step_by(1009)

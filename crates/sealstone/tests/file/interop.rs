@@ -37,7 +37,7 @@ fn text(dir: &Path, name: &str) -> String {
 }
 
 #[test]
-fn what_we_seal_they_open() {
+fn files_that_we_seal_open_there() {
     let write = |dir: &Path| {
         let cases = matrix();
         for case in &cases {
@@ -53,7 +53,7 @@ fn what_we_seal_they_open() {
 }
 
 #[test]
-fn what_they_seal_we_open() {
+fn files_that_they_seal_open_here() {
     let Some(dir) = python("make", |_| ()) else {
         return;
     };
@@ -66,7 +66,7 @@ fn what_they_seal_we_open() {
 }
 
 #[test]
-fn what_breaks_a_rule_we_refuse() {
+fn files_that_break_a_rule_are_refused() {
     let Some(dir) = python("refuse", |_| ()) else {
         return;
     };

@@ -445,7 +445,7 @@ fn any_part_can_be_read() {
 }
 
 #[test]
-fn what_is_read_after_verifying_is_what_was_verified() {
+fn content_read_after_verifying_is_the_verified_one() {
     let file = sealed_by_alice(&content(CONTENT_LEN + 100));
     let opening = Sealed::read(Cursor::new(file.clone())).unwrap();
     let opening = opening.unlock(&Keys::new(&[&BOB], &[])).unwrap();

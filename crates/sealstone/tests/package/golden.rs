@@ -53,7 +53,7 @@ fn every_golden_package_is_bad_with_one_byte_changed() {
 }
 
 #[test]
-fn what_is_missing_at_the_end_is_missed() {
+fn a_package_without_its_end_is_refused() {
     for case in cases() {
         let file = fs::read(dir().join(&case.file)).unwrap();
         for len in (0..file.len()).step_by(97) {

@@ -39,7 +39,7 @@ fn python(command: &str, before: impl FnOnce(&Path)) -> Option<PathBuf> {
 }
 
 #[test]
-fn what_we_sign_they_verify() {
+fn packages_that_we_sign_verify_there() {
     let write = |dir: &Path| {
         let cases: Vec<Case> = matrix().into_iter().map(|case| put(dir, case)).collect();
         let text = serde_json::to_string(&cases).unwrap();
@@ -52,7 +52,7 @@ fn what_we_sign_they_verify() {
 }
 
 #[test]
-fn what_they_sign_we_verify() {
+fn packages_that_they_sign_verify_here() {
     let Some(dir) = python("make", |_| ()) else {
         return;
     };
@@ -82,7 +82,7 @@ enum Expected {
 }
 
 #[test]
-fn what_breaks_a_rule_we_refuse() {
+fn packages_that_break_a_rule_are_refused() {
     let Some(dir) = python("refuse", |_| ()) else {
         return;
     };

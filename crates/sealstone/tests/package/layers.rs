@@ -76,7 +76,7 @@ fn a_layer_that_nobody_requires_may_be_unchecked() {
 }
 
 #[test]
-fn what_the_signer_requires_is_missed() {
+fn a_missing_layer_that_the_signer_requires_is_noticed() {
     let mut draft = draft().unwrap();
     draft.require(Layer::Timestamp).unwrap();
     let package = stored(&draft.sign(&passport(1), TIME).unwrap());
@@ -224,7 +224,7 @@ fn a_part_of_another_package_does_not_fit() {
 }
 
 #[test]
-fn what_a_draft_cannot_hold_is_refused() {
+fn values_that_a_draft_cannot_hold_are_refused() {
     let mut draft = Draft::new();
     for key in [&[0; 31][..], &[0; 1025]] {
         assert!(Draft::new().hmac(key).is_err());

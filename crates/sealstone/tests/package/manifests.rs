@@ -130,7 +130,7 @@ fn mixed(one: &Manifest, other: &Manifest, fields: u8) -> Manifest {
 
 proptest! {
     #[test]
-    fn what_is_encoded_is_decoded(manifest in manifest()) {
+    fn an_encoded_manifest_is_decoded(manifest in manifest()) {
         let encoded = manifest.encode();
         prop_assert_eq!(&Manifest::decode(&encoded).unwrap(), &manifest);
     }
@@ -149,7 +149,7 @@ proptest! {
 
     /// A decoded manifest encodes to the same bytes.
     #[test]
-    fn what_is_decoded_is_encoded(
+    fn a_decoded_manifest_is_encoded(
         manifest in manifest(),
         at in any::<prop::sample::Index>(),
         byte in any::<u8>(),

@@ -157,7 +157,7 @@ fn a_named_signer_who_does_not_count_spoils_what_enough_others_signed() {
 }
 
 #[test]
-fn who_must_not_sign_cannot() {
+fn passports_that_must_not_sign_cannot() {
     let mut package = package(&[2], 2);
     let refusals = [
         package.cosign(&passport(1), TIME),

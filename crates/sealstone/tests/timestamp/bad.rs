@@ -83,7 +83,7 @@ fn imprints() {
 }
 
 #[test]
-fn what_the_timestamp_states() {
+fn timestamps_with_bad_statements_are_refused() {
     let Some(bench) = Bench::new() else { return };
     let cases: [Case; 5] = [
         ("version 2", "malformed", true, |info| info.version = 2),

@@ -74,7 +74,7 @@ fn replies_of_openssl() {
 
 /// A response with unsigned bytes: a text, a root and an unrelated certificate.
 #[test]
-fn what_nobody_signs() {
+fn unsigned_bytes_may_change() {
     let Some(tsa) = Authority::new() else { return };
     let roots = Roots::parse(&tsa.read("root.pem")).expect("a root");
     tsa.key("stranger", "P-256");

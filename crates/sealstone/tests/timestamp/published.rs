@@ -129,7 +129,7 @@ fn published_requests_and_their_nonces() {
 
 /// The facts that `openssl ts -reply -text` prints about them.
 #[test]
-fn what_a_response_states() {
+fn responses_state_the_facts_that_openssl_prints() {
     let folder = vectors();
     let roots = roots(folder.join("sigstage/ts_chain.pem"));
     let response = read(folder.join("sigstage/response-sha256.tsr"));

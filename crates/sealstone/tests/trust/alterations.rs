@@ -212,7 +212,7 @@ fn removing_two_of_three_files_is_noticed() {
 }
 
 #[test]
-fn what_follows_the_counted_entries_is_dropped_unless_it_is_authentic() {
+fn bytes_behind_the_counted_entries_are_dropped_unless_authentic() {
     let good = Files::of(&history());
     let log = good.log.clone().unwrap();
     let tails = [

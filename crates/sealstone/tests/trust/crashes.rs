@@ -110,7 +110,7 @@ fn after_a_full_disk_the_same_handle_goes_on() {
 }
 
 #[test]
-fn what_was_left_behind_is_told() {
+fn leftovers_of_a_crash_are_told() {
     let history = Files::of(&history());
     let mut seen = [false; 4];
     let all = [

@@ -129,7 +129,7 @@ fn only_reinstating_ends_a_revocation_or_a_compromise() {
 }
 
 #[test]
-fn what_has_no_record_cannot_be_relabelled_or_reinstated() {
+fn a_passport_without_a_record_cannot_be_relabelled_or_reinstated() {
     let mut store = TrustStore::open(history()).unwrap();
     assert!(invalid(store.relabel(&name(9), "Nobody", &at(6))));
     assert!(invalid(store.reinstate(&name(9), &at(6))));

@@ -107,7 +107,7 @@ fn another_history_under_the_same_key_is_noticed() {
 }
 
 #[test]
-fn what_changed_meanwhile_is_not_signed_unseen() {
+fn a_change_meanwhile_is_not_signed_unseen() {
     let memory = history();
     let owner = person_unlocked(11, "Bob");
     let mut mine = TrustStore::open(memory.clone()).unwrap();

@@ -21,7 +21,7 @@ fn approved() -> TrustStore<Memory> {
 }
 
 #[test]
-fn what_was_timestamped_before_a_revocation_stays_good() {
+fn a_signature_timestamped_before_a_revocation_stays_good() {
     let mut store = approved();
     store
         .set_status(&name(1), Status::Revoked, &at(200))

@@ -220,7 +220,7 @@ fn a_new_certificate_breaks_no_connection() {
 }
 
 #[test]
-fn what_is_no_tls_is_cut_off() {
+fn a_connection_without_tls_is_cut_off() {
     let world = World::new();
     let authority = Authority::new(&world);
     let issuer = world.configured(&authority.config());

@@ -167,7 +167,7 @@ fn verifiers_with_one_store_all_follow_the_issuer() {
 }
 
 #[test]
-fn what_has_not_changed_is_not_sent_again() {
+fn an_unchanged_answer_is_not_sent_again() {
     let world = World::new();
     let metrics = format!("127.0.0.1:{}", sealstone_testing::servers::free_port());
     let config = format!("[issuer]\ngate = \"none\"\n[metrics]\nlisten = \"{metrics}\"");

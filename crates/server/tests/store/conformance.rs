@@ -289,7 +289,7 @@ pub(crate) fn counters_are_exact_under_load(kind: &dyn Kind) {
     assert_eq!(won, 33);
 }
 
-pub(crate) fn what_was_acknowledged_survives(kind: &dyn Kind) {
+pub(crate) fn acknowledged_changes_survive(kind: &dyn Kind) {
     let mut world = World::new(kind);
     for round in 0..5 {
         for token in 0..20 {

@@ -71,7 +71,7 @@ suite!(
     closed_sets_refuse_for_ever,
     one_of_many_at_once_wins,
     counters_are_exact_under_load,
-    what_was_acknowledged_survives,
+    acknowledged_changes_survive,
     spread_marks_are_made_once,
     spread_sets_close_everywhere,
     a_spread_change_is_whole_or_an_error,

@@ -111,7 +111,7 @@ impl Kind for Forgetful {
 fn with_a_redis_that_forgets_it_fails() {
     let server = Redis::with(&["--appendonly", "no"]);
     let forgetful = Forgetful(OneRedis(Mutex::new(server)));
-    let run = AssertUnwindSafe(|| conformance::what_was_acknowledged_survives(&forgetful));
+    let run = AssertUnwindSafe(|| conformance::acknowledged_changes_survive(&forgetful));
     assert!(catch_unwind(run).is_err());
 }
 

@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn what_sha512sum_accepts_is_accepted() {
+    fn lines_that_sha512sum_accepts_are_accepted() {
         let digits = digits(&HASH);
         for line in [
             format!("{digits} *name"),

@@ -67,7 +67,7 @@ fn decide(sender: &Sender, args: &AccessArgs, keys: &mut KeyRing<'_>) -> Result<
     };
     let verdict = match expected {
         Some(contact) => store.expect(contact, &fingerprint).map(Verdict::Release),
-        // Nobody is asked about a sender whose files never open.
+        // The command does not ask about a sender whose files never open.
         None => match store.refuse_barred(&fingerprint) {
             Ok(()) => store.verdict(claim(sender, fingerprint, keys)?, args.accept_pending),
             Err(refused) => Err(refused),

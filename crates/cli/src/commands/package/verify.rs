@@ -22,7 +22,6 @@ use crate::failure::{About, Failure, Result};
 use crate::identity::{Identity, load_public};
 use crate::monitor::{self, Measured};
 use crate::passphrase::Passphrases;
-use crate::paths;
 use crate::trust::{self, Store};
 use sealstone_terminal::clock;
 use sealstone_terminal::progress::{Counter, Progress};
@@ -253,12 +252,9 @@ pub(super) struct Signers {
 
 impl Signers {
     pub(super) fn new(named: &[Contact], context: &Context) -> Result<Self> {
-        let own = paths::existing_default_passport()
-            .and_then(|path| Identity::load(&path).ok())
-            .and_then(|identity| identity.public().ok());
         Ok(Self {
             store: trust::open(context)?,
-            own: own.map(|public| public.contact().clone()),
+            own: trust::owner()?,
             named: named
                 .iter()
                 .map(|it| (it.fingerprint(), it.label().to_owned()))

@@ -51,8 +51,8 @@ pub(super) fn run(args: &VerifyArgs, context: &Context) -> Result<()> {
             true if !text.contains("$v=") => {
                 "its text names no version, so it is of Argon2 1.0".to_owned()
             }
-            true => "its salt or its hash is shorter than of new ones".to_owned(),
-            false => format!("its hash ({old}) is not as new ones ({new})"),
+            true => "its salt or its hash is shorter than in new hashes".to_owned(),
+            false => format!("it was made with {old}; new hashes use {new}"),
         };
         context.say(&format!("{why}: hash it again while you have it"));
     }

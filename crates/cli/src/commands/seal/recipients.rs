@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use sealstone::passport::{Contact, Fingerprint, Listed, PublicPassport};
 use sealstone::trust::Status;
-use sealstone_files::{can_be_exchanged, directory_of};
-use sealstone_terminal::text::{quoted, quoted_short, shown};
+use sealstone_files::directory_of;
+use sealstone_terminal::text::{quoted, quoted_short};
 
 use crate::args::SealArgs;
 use crate::context::Context;
@@ -66,7 +66,7 @@ impl Recipients {
             let sender = sender.filter(|_| args.sender.from.is_none());
             recipients.add(oneself(sender)?);
         }
-        recipients.look_up(&own(sender), context)?;
+        recipients.look_up(&own(sender)?, context)?;
         Ok(recipients)
     }
 
@@ -131,10 +131,16 @@ fn stranger(label: &str, fingerprint: &Fingerprint, store: &Store) -> Vec<String
 }
 
 /// The fingerprints that the user's own passports claim: the default one, and the one that signs.
-fn own(sender: Option<&Identity>) -> Vec<Fingerprint> {
-    let default = paths::existing_default_passport().and_then(|path| Identity::load(&path).ok());
+/// Unlocking the latter verifies its fingerprint.
+fn own(sender: Option<&Identity>) -> Result<Vec<Fingerprint>> {
+    let path = paths::existing_default_passport();
+    let default = match sender.is_some_and(|sender| path.as_ref() == Some(&sender.path)) {
+        true => None,
+        false => paths::trusted_default_passport()?,
+    };
+    let default = default.and_then(|path| Identity::load(&path).ok());
     let own = default.as_ref().into_iter().chain(sender);
-    own.map(|identity| identity.locked.fingerprint()).collect()
+    Ok(own.map(|identity| identity.locked.fingerprint()).collect())
 }
 
 /// The public passport that `-r` names: a file, `-` for standard input, or the armored text itself.
@@ -214,8 +220,7 @@ fn barred(name: &str, fingerprint: &Fingerprint, status: Status) -> Failure {
 
 /// The owner of the default passport: its public half, which must have the fingerprint that is
 /// pinned in the secret half. If the default passport is the `sender`, unlocking it verifies that
-/// fingerprint. If not, the fingerprint is only a claim, and no other user may be able to change
-/// the file.
+/// fingerprint. If not, the fingerprint is only a claim.
 fn oneself(sender: Option<&Identity>) -> Result<Contact> {
     if let Some(identity) = sender {
         return Ok(identity.public()?.contact().clone());
@@ -223,17 +228,6 @@ fn oneself(sender: Option<&Identity>) -> Result<Contact> {
     let nobody = || {
         Failure::usage("no recipient").hint("choose -r FILE.pub, --to NAME or -p for a passphrase")
     };
-    let secret = paths::existing_default_passport().ok_or_else(nobody)?;
-    if can_be_exchanged(&secret).about(secret.display())? {
-        let what =
-            "others can exchange your default passport, and the file would be sealed to them";
-        let hint = format!(
-            "compare its fingerprint, then: chmod 600 {}",
-            shown(&secret)
-        );
-        return Err(Failure::new(Exit::Io, what)
-            .hint(hint)
-            .about(secret.display()));
-    }
+    let secret = paths::trusted_default_passport()?.ok_or_else(nobody)?;
     Ok(Identity::load(&secret)?.public()?.contact().clone())
 }

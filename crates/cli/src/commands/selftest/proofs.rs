@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_list_is_refused() {
+    fn a_file_that_is_no_list_is_refused() {
         assert_eq!(list("{}").unwrap_err().exit, Exit::Format);
     }
 }

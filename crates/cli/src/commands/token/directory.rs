@@ -152,7 +152,7 @@ fn signer(named: Option<&Path>, claimed: &Fingerprint, context: &Context) -> Res
     if let Some(path) = named {
         return Ok(load_public(path)?.contact().clone());
     }
-    if let Some(own) = trust::owner().filter(|own| own.fingerprint() == *claimed) {
+    if let Some(own) = trust::owner()?.filter(|own| own.fingerprint() == *claimed) {
         return Ok(own);
     }
     let approved = record.filter(|record| record.status() == Status::Approved);

@@ -85,21 +85,27 @@ fn introduce(
     Ok(())
 }
 
-/// Another approved passport has the label. A person who is asked is warned; else an option must
-/// allow it.
+/// Another approved passport has the label. An option or the person who is asked must allow that:
+/// the question about the fingerprint does not show it.
 fn allow_namesake(args: &ApproveArgs, namesake: &Record<'_>, context: &Context) -> Result<()> {
     let what = format!(
         "this is not the {} that you approved as {}",
         trust::name(namesake),
         namesake.fingerprint()
     );
-    let is_asked = !args.yes && question::is_there();
-    if args.same_label || is_asked {
-        context.warn(&format!("{what}; --label gives it another name"));
+    if args.same_label {
+        context.warn(&what);
         return Ok(());
     }
     let hint = "--label NAME gives it another name; --same-label approves it under the same one";
-    Err(Failure::usage(what).hint(hint))
+    if args.yes || !question::is_there() {
+        return Err(Failure::usage(what).hint(hint));
+    }
+    context.warn(&what);
+    match question::confirm("Approve this one under the same name?")? {
+        true => Ok(()),
+        false => Err(Failure::usage("not approved").hint(hint)),
+    }
 }
 
 /// A succession from a known passport must be true; from a stranger it means nothing. Returns the

@@ -54,7 +54,8 @@ pub(super) fn check(args: &CheckArgs, context: &Context) -> Result<()> {
         })
     })?;
     context.say(
-        "keep that line elsewhere, and give it to --expect later: it shows if an older store is put back",
+        "keep that line elsewhere, and give it to --expect later: then `trust check` notices an \
+         older store",
     );
     Ok(())
 }
@@ -151,8 +152,8 @@ fn interruption(found: &Interrupted) -> Option<&'static str> {
              in sealstone trust log, repeat it"
         }
         false => {
-            "a change was interrupted; the next one keeps its whole entries and drops the rest\n  if it \
-             is missing in sealstone trust list, repeat it"
+            "a change was interrupted; the next one keeps the complete entries and removes the \
+             incomplete one\n  if it is missing in sealstone trust list, repeat it"
         }
     })
 }

@@ -227,7 +227,7 @@ pub const OTHERS_OBLIGATIONS: &[OthersObligation] = &[
             "aws-lc gcm_ghash_avx",
         ],
         [
-            "entries of the table that are sums of others are that",
+            "some entries of the table are sums of other entries",
             "`gcm_init_clmul`, `gcm_init_avx`",
             "their rows: they write these sums",
         ],

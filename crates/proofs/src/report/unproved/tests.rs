@@ -90,7 +90,7 @@ fn assert_found(findings: &[String], name: &str, what: &str) {
 }
 
 #[test]
-fn what_is_proved_or_listed_is_no_finding() {
+fn a_proved_or_listed_function_is_no_finding() {
     assert!(findings(&program(), &BOTH, LIST).is_empty());
 }
 

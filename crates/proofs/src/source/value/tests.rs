@@ -97,7 +97,7 @@ fn rules_are_applied() {
 }
 
 #[test]
-fn what_is_not_known_to_be_equal_is_not_proved() {
+fn values_not_known_to_be_equal_are_not_proved() {
     let values = Values::default();
     let [a, b, c] = values.words("x");
     let verdict = compare_words(&values, &[a.add(b).add(c)], &[a.add(b.add(c))]);

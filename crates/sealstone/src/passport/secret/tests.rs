@@ -91,7 +91,7 @@ fn assert_altered(file: &SecretPassport, what: &str) {
 }
 
 #[test]
-fn what_is_written_is_read() {
+fn a_written_passport_is_read() {
     let alice = passport("Alice");
     let file = file(&alice, &["one", "two"]);
     assert_eq!(
