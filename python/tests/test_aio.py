@@ -12,6 +12,7 @@ import pytest
 
 import sealstone
 from sealstone import Passport, aio, errors, timestamps
+from sealstone._tasks import silent
 from sealstone.argon2 import Memory, PasswordHasher
 from sealstone.packages import sign
 from sealstone.tokens import Challenge, IssuerKey
@@ -210,16 +211,24 @@ def test_the_loop_goes_on_beside_tokens() -> None:
     assert the_loop_goes_on(lambda: aio.generate_issuer("rsa"))
 
 
-def test_a_task_without_progress_ends_with_its_work(tmp_path: Path) -> None:
-    """The file is whole then."""
-    package = sign(ALICE, embed={"a": bytes(32 << 20)})
+def test_a_task_without_progress_ends_with_its_work() -> None:
+    """Once a thread has begun it."""
+    begun, go, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def work() -> None:
+        begun.set()
+        assert go.wait(60)
+        ended.set()
 
     async def main() -> None:
-        task = asyncio.create_task(aio.save_package(package, tmp_path / "package"))
-        await asyncio.sleep(0.001)
+        task = asyncio.create_task(silent(work)())
+        await asyncio.to_thread(begun.wait, 60)
         task.cancel()
+        await asyncio.sleep(0.05)
+        assert not task.done()
+        go.set()
         with pytest.raises(asyncio.CancelledError):
             await task
-        assert (tmp_path / "package").read_bytes() == package.to_bytes()
+        assert ended.is_set()
 
     asyncio.run(main())

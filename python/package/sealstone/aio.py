@@ -17,9 +17,11 @@ redeemed, a record of the trust store written in milliseconds. For a hash object
 much data, use `asyncio.to_thread`.
 
 Arguments and results are those of the functions and methods of these names; `progress` is called on
-the other thread. A task that is cancelled stops its work, which takes about a tenth of a second,
-and nothing of a target stays. Work that has ended by then, or is putting its target in place, is
-not undone: the target is whole. A function without `progress` goes on, and the task ends after it.
+the other thread. The package has threads of its own for them, four more than processors and 32 at
+most; other work waits for a turn. A task that is cancelled while it waits ends at once. One that is
+cancelled while it works stops its work, which takes about a tenth of a second, and nothing of a
+target stays. Work that has ended by then, or is putting its target in place, is not undone: the
+target is whole. A function without `progress` goes on, and the task ends after it.
 
 >>> import asyncio
 >>> from sealstone import Passport, aio
@@ -42,7 +44,7 @@ import asyncio
 
 import sealstone
 from sealstone import Passport, SealedFile, argon2, packages, timestamps
-from sealstone._tasks import coroutine, silent
+from sealstone._tasks import coroutine, silent, submit
 from sealstone.tokens import IssuerKey, Pending
 
 __all__ = [
@@ -97,6 +99,6 @@ finalize = silent(Pending.finalize)
 
 
 async def fetch(url: str, query: bytes, *, timeout: float = 30.0) -> bytes:
-    """`sealstone.timestamps.fetch` on another thread, which a cancelled task does not stop: it ends
-    when the authority answers, or after `timeout` seconds in all."""
-    return await asyncio.to_thread(timestamps.fetch, url, query, timeout=timeout)
+    """`sealstone.timestamps.fetch` on another thread. A task that is cancelled ends at once. The
+    thread is free again when the authority answers, or after `timeout` seconds in all."""
+    return await asyncio.wrap_future(submit(timestamps.fetch, url, query, timeout=timeout))
