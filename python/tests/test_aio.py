@@ -20,6 +20,7 @@ from turns import the_loop_goes_on
 
 ALICE, BOB = Passport.generate("Alice"), Passport.generate("Bob")
 CHEAP = (7168, 5, 1)
+ISSUER = IssuerKey.generate("ristretto255")
 
 
 class Endless(io.BytesIO):
@@ -78,7 +79,7 @@ def test_exceptions_come_through() -> None:
     asyncio.run(main())
 
 
-@pytest.mark.parametrize("name", ["seal", "sign", "lock"])
+@pytest.mark.parametrize("name", ["seal", "sign", "lock", "ask"])
 def test_a_task_that_is_cancelled_stops_its_work(name: str, tmp_path: Path) -> None:
     source = Endless()
 
@@ -87,6 +88,7 @@ def test_a_task_that_is_cancelled_stops_its_work(name: str, tmp_path: Path) -> N
             "seal": aio.seal(source, tmp_path / "sealed", to=BOB.public),
             "sign": aio.sign(ALICE, {"a": source}),
             "lock": aio.lock(ALICE, "passphrase", profile=(1 << 15, 10_000, 1)),
+            "ask": aio.ask(ISSUER.public, Challenge("ristretto255", "issuer.example"), 60_000),
         }
         task = asyncio.create_task(endless.pop(name))
         for other in endless.values():
@@ -100,7 +102,7 @@ def test_a_task_that_is_cancelled_stops_its_work(name: str, tmp_path: Path) -> N
 
     reads = asyncio.run(main())
     assert source.reads == reads and os.listdir(tmp_path) == []
-    assert (reads > 0) == (name != "lock")
+    assert (reads > 0) == (name in ("seal", "sign"))
 
 
 class Waiting(io.BytesIO):
@@ -199,7 +201,7 @@ def test_packages_and_tokens(tmp_path: Path) -> None:
         pending = await aio.ask(issuer.public, Challenge("ristretto255", "issuer.example"), 3)
         assert len(await aio.finalize(pending, await aio.issue_batch(issuer, pending.request, 3))) == 3
         with pytest.raises(TypeError, match="progress"):
-            await aio.load_package(b"", progress=print)  # type: ignore[call-arg]
+            await aio.fetch("http://localhost:1", b"", progress=print)  # type: ignore[call-arg]
 
     asyncio.run(main())
 
