@@ -162,6 +162,17 @@ def coroutines_of_passports() -> None:
     run(work())
 
 
+def coroutines_of_low_level() -> None:
+    """Argon2 on another thread."""
+
+    async def work() -> None:
+        stored = await aio.hash_secret(b"p", b"s" * 16, 1, 8, 1, 32, Type.ID)
+        await aio.verify_secret(stored, b"p", Type.ID)
+        await aio.hash_secret_raw(b"p", b"s" * 16, 1, 8, 1, 32, Type.ID)
+
+    run(work())
+
+
 def coroutines_of_packages() -> None:
     """Packages and timestamps on another thread."""
 
@@ -184,6 +195,7 @@ def coroutines_of_stored_packages() -> None:
     async def work() -> None:
         package = await aio.load_package(STORED)
         await aio.save_package(package, path, overwrite=True)
+        assert await aio.evidence(package)
         await aio.export_package(package, directory)
 
     run(work())
@@ -196,6 +208,7 @@ def coroutines_of_tokens() -> None:
     async def work() -> None:
         issuer = await aio.generate_issuer("ristretto255")
         pending = await aio.ask(issuer.public, CHALLENGE, 2)
+        pending = await aio.restore_pending(pending.save())
         assert len(await aio.finalize(pending, await aio.issue_batch(issuer, pending.request, 2))) == 2
 
     run(work())
@@ -355,6 +368,7 @@ CALLS: dict[str, Callable[[], object]] = {
     "argon2 hashers": hashers,
     "argon2 old": old_functions,
     "coroutines": coroutines,
+    "coroutines of low level": coroutines_of_low_level,
     "coroutines of passports": coroutines_of_passports,
     "coroutines of packages": coroutines_of_packages,
     "coroutines of stored packages": coroutines_of_stored_packages,

@@ -148,7 +148,7 @@ def coroutine(name: str, value: object, known: dict[str, Definition], module: Mo
     """A coroutine of `aio`: the arguments of what it is of, and its result."""
     original = inspect.unwrap(value)  # type: ignore[arg-type]
     owner, _, method = original.__qualname__.rpartition(".")
-    for place in ("packages", "timestamps", "argon2/_parameters", "_files", "_native"):
+    for place in ("packages", "timestamps", "argon2/_parameters", "argon2/low_level", "_files", "_native"):
         node = known.get(f"{place}.{owner or method}")
         body = node.body if isinstance(node, ast.ClassDef) else [node]
         for it in body:

@@ -92,7 +92,7 @@ WITHOUT = {
     "reads 4 MiB at most": "sealstone.recipients",
     "copies what is in memory, 64 MiB of content at most": """
         packages.Package.to_bytes packages.Package.embedded packages.Package.evidence
-        packages.Package.with_timestamp
+        packages.Package.with_timestamp aio.evidence
     """,
     "the caller reads in pieces, and can stop between two": """
         sealstone.SealedFile.readinto sealstone.SealedFile.read sealstone.SealedFile.readall
