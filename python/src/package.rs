@@ -6,10 +6,11 @@ mod content;
 use crate::data::{Data, Secret};
 use crate::errors::{about, exception};
 use crate::number::{Later, Number};
-use crate::output::bytes_of;
+use crate::output::{bytes_of, secret_of};
 use crate::passport::{Passport, PublicPassport, now};
 use crate::place::Place;
 use crate::stream::{Source, Watched};
+use crate::view::Buffer;
 use crate::watch::{Progress, Watch};
 use content::{Content, Given};
 use pyo3::exceptions::PyValueError;
@@ -355,16 +356,19 @@ impl Package {
         stamped.map(Self).map_err(|error| exception(py, error))
     }
 
-    /// The key of a label, which is bound to this package.
+    /// The key of a label, which is bound to this package; its length, if it goes `into` a buffer.
+    #[pyo3(signature = (secret, label, into=None))]
     fn derived_key<'py>(
         &self,
         py: Python<'py>,
         secret: Secret,
         label: &str,
-    ) -> PyResult<Bound<'py, PyBytes>> {
+        into: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let into = into.map(Buffer::of).transpose()?;
         let key = py.detach(|| self.0.derived_keys(&secret)?.key(label));
         let key = key.map_err(|error| exception(py, error))?;
-        Ok(PyBytes::new(py, key.expose()))
+        secret_of(py, key.expose(), into)
     }
 
     /// Names and bytes of everything that others need to check the package.

@@ -324,7 +324,7 @@ def facts() -> None:
         getattr(package, name)
     assert package.files and package.signatures and package.layers and not package.timestamps
     assert package.embedded("a") == DATA and package == SIGNED and hash(package) and repr(package)
-    assert package.__reduce__() and package.derived_key(b"s" * 32, "label") and package.to_stamp()
+    assert package.__reduce__() and package.derived_key(b"s" * 32, "label") and package.derived_key(b"s" * 32, "label", into=bytearray(32)) and package.to_stamp()
 
 
 def timestamp() -> None:
@@ -362,6 +362,7 @@ CALLS: dict[str, Callable[[], object]] = {
     "argon2": lambda: HASHER.verify(HASH, "password"),
     "argon2 fails": lambda: fails(lambda: HASHER.verify(HASH, "another")),
     "argon2 refuses": lambda: fails(lambda: hash_secret_raw(b"p", b"short", 1, 8, 1, 32, Type.ID)),
+    "argon2 into a buffer": lambda: hash_secret_raw(b"p", b"s" * 16, 1, 8, 1, 32, Type.ID, into=bytearray(32)),
     "argon2 progress": lambda: hash_secret_raw(b"p", b"s" * 16, 1, 8, 1, 32, Type.ID, progress=lambda *at: None),
     "argon2 salt": lambda: hash_secret(b"p", b"s" * 16, 1, 8, 1, 32, Type.D),
     "argon2 memory": memory,

@@ -1,6 +1,8 @@
 """Argon2: its results, its secrets, its memory."""
 
+import array
 import asyncio
+import mmap
 import os
 import pickle
 import resource
@@ -10,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -39,10 +42,42 @@ def test_vectors_of_rfc_9106(type: Type) -> None:
 def test_data_of_any_type_that_holds_bytes() -> None:
     expected = hash_secret_raw(b"password", b"some salt", 1, 8, 1, 32, Type.ID)
     for make in (bytearray, memoryview):
-        tag = hash_secret_raw(make(b"password"), make(b"some salt"), 1, 8, 1, 32, Type.ID)  # type: ignore[arg-type]
+        tag = hash_secret_raw(make(b"password"), make(b"some salt"), 1, 8, 1, 32, Type.ID)  # type: ignore[call-overload]
         assert tag == expected
     with pytest.raises(TypeError, match="bytes-like object is required, not 'str'"):
-        hash_secret_raw("password", b"some salt", 1, 8, 1, 32, Type.ID)  # type: ignore[arg-type]
+        hash_secret_raw("password", b"some salt", 1, 8, 1, 32, Type.ID)  # type: ignore[call-overload]
+
+
+def test_a_hash_goes_into_a_buffer() -> None:
+    """To its begin. Nobody can wipe `bytes`."""
+
+    def hashed(into: Any, length: int = 32) -> Any:
+        return hash_secret_raw(b"password", b"some salt", 1, 8, 1, length, Type.ID, into=into)
+
+    expected = hash_secret_raw(b"password", b"some salt", 1, 8, 1, 32, Type.ID)
+    room = bytearray(b"x" * 40)
+    for target in (memoryview(room)[4:], mmap.mmap(-1, 32), array.array("I", bytes(32))):
+        assert hashed(target) == 32 and bytes(memoryview(target).cast("B"))[:32] == expected
+    assert room == b"xxxx" + expected + b"xxxx"
+    long = bytearray(1 << 20)
+    assert hashed(long, len(long)) == len(long)
+    assert long == hash_secret_raw(b"password", b"some salt", 1, 8, 1, len(long), Type.ID)
+    room[:] = bytes(40)
+    with pytest.raises(HashingError, match="32 bytes are needed, and the buffer has room for 31"):
+        hashed(memoryview(room)[:31])
+    with pytest.raises(HashingError):
+        hash_secret_raw(b"password", b"some salt", 0, 8, 1, 32, Type.ID, into=room)
+    with pytest.raises(InterruptedError):
+        hash_secret_raw(b"password", b"some salt", 1, 8, 1, 32, Type.ID, into=room, progress=interrupt)
+    assert room == bytes(40)
+    with pytest.raises(TypeError, match="read-only"):
+        hashed(bytes(32))
+    with pytest.raises(TypeError, match="bytes-like object is required, not 'int'"):
+        hashed(3)
+
+
+def interrupt(done: int, total: int) -> None:
+    raise InterruptedError
 
 
 def test_a_password_is_bytes_like_too() -> None:
@@ -187,8 +222,8 @@ def test_event_loop_goes_on() -> None:
     assert the_loop_goes_on(lambda: hasher.verify_async(stored, "password"))
 
 
-def long_hash(progress: "object" = None) -> bytes:
-    return hash_secret_raw(b"p", b"some salt", 10_000, 65536, 1, 32, Type.ID, progress=progress)  # type: ignore[arg-type]
+def long_hash(progress: Any = None) -> bytes:
+    return hash_secret_raw(b"p", b"some salt", 10_000, 65536, 1, 32, Type.ID, progress=progress)
 
 
 def test_progress_cancels_by_raising() -> None:

@@ -7,7 +7,7 @@ bytes-like data that is not `bytes`, they copy with it.
 from collections.abc import Callable, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias, final
+from typing import Any, Final, Literal, TypeAlias, final, overload
 
 from typing_extensions import Buffer
 
@@ -76,9 +76,34 @@ class Memory:
     def release(self) -> None: ...
     def _after_fork(self) -> None: ...
 
+# A secret goes into a buffer if there is one: then its length is returned.
+@overload
 def argon2_hash(
-    password: Buffer, task: _Argon2Task, hash_len: int, memory: Memory, progress: _Progress | None = None
+    password: Buffer,
+    task: _Argon2Task,
+    hash_len: int,
+    memory: Memory,
+    progress: _Progress | None = None,
+    into: None = None,
 ) -> bytes: ...
+@overload
+def argon2_hash(
+    password: Buffer,
+    task: _Argon2Task,
+    hash_len: int,
+    memory: Memory,
+    progress: _Progress | None,
+    into: Buffer,
+) -> int: ...
+@overload
+def argon2_hash(
+    password: Buffer,
+    task: _Argon2Task,
+    hash_len: int,
+    memory: Memory,
+    progress: _Progress | None,
+    into: Buffer | None,
+) -> bytes | int: ...
 def argon2_verify(
     password: Buffer,
     task: _Argon2Task,
@@ -343,7 +368,12 @@ class Package:
     def with_signature(self, passport: Passport, counter: bool, time: int | None) -> Package: ...
     def to_stamp(self) -> bytes: ...
     def with_timestamp(self, response: Buffer) -> Package: ...
-    def derived_key(self, secret: Buffer, label: str) -> bytes: ...
+    @overload
+    def derived_key(self, secret: Buffer, label: str, into: None = None) -> bytes: ...
+    @overload
+    def derived_key(self, secret: Buffer, label: str, into: Buffer) -> int: ...
+    @overload
+    def derived_key(self, secret: Buffer, label: str, into: Buffer | None) -> bytes | int: ...
     def evidence(self, checked: Checked | None = None) -> list[tuple[str, bytes]]: ...
     def export(
         self, target: _Path, checked: Checked | None = None, progress: _Progress | None = None

@@ -30,7 +30,7 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, overload
 
 from sealstone import _native
 from sealstone._native import Passport, PublicPassport, TrustStore
@@ -338,13 +338,22 @@ class Package:
         """
         return Package(self._package.with_timestamp(response))
 
-    def derived_key(self, secret: "Buffer", label: str) -> bytes:
+    @overload
+    def derived_key(self, secret: "Buffer", label: str, *, into: None = None) -> bytes: ...
+    @overload
+    def derived_key(self, secret: "Buffer", label: str, *, into: "Buffer") -> int: ...
+    def derived_key(
+        self, secret: "Buffer", label: str, *, into: "Buffer | None" = None
+    ) -> bytes | int:
         """32 bytes, derived from a secret and bound to this package, its policy and the label.
 
-        Verify the package first. Raises `Altered` if the secret is not the signer's, `ValueError`
-        if the label has not 1 to 255 bytes.
+        Verify the package first. Nobody can wipe `bytes`: give a writable buffer of 32 bytes or
+        more as `into`. The key goes to its begin, and its length is returned.
+
+        Raises `Altered` if the secret is not the signer's, `ValueError` if the label has not 1 to
+        255 bytes or the buffer is too short, `TypeError` if it is read-only.
         """
-        return self._package.derived_key(secret, label)
+        return self._package.derived_key(secret, label, into)
 
     def evidence(self, report: Report | None = None) -> dict[str, bytes]:
         """Everything that others need to check the package with OpenSSL: names and contents.
