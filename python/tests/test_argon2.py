@@ -18,7 +18,7 @@ import pytest
 
 from sealstone.argon2 import MEMORY, Memory, Parameters, PasswordHasher, Pepper, calibrate, extract_parameters, profiles
 from sealstone.argon2.exceptions import HashingError, InvalidHashError, VerificationError, VerifyMismatchError
-from sealstone.argon2.low_level import Type, hash_secret_raw, verify_secret
+from sealstone.argon2.low_level import Type, hash_secret, hash_secret_raw, verify_secret
 from turns import the_loop_goes_on, threads_go_on
 
 CHEAP = Parameters(Type.ID, 19, 16, 32, 1, 1024, 1)
@@ -46,6 +46,29 @@ def test_data_of_any_type_that_holds_bytes() -> None:
         assert tag == expected
     with pytest.raises(TypeError, match="bytes-like object is required, not 'str'"):
         hash_secret_raw("password", b"some salt", 1, 8, 1, 32, Type.ID)  # type: ignore[call-overload]
+
+
+def test_the_length_of_a_salt_is_in_bytes() -> None:
+    """Its elements may be longer."""
+
+    def hashed(salt: Any) -> bytes:
+        return hash_secret_raw(b"password", salt, 1, 8, 1, 32, Type.ID)
+
+    assert hashed(array.array("I", b"8 bytes.")) == hashed(memoryview(b"8 bytes.").cast("Q")) == hashed(b"8 bytes.")
+    stored = hash_secret(b"password", memoryview(b"8 bytes.").cast("Q"), 1, 8, 1, 32, Type.ID)  # type: ignore[arg-type]
+    assert stored == hash_secret(b"password", b"8 bytes.", 1, 8, 1, 32, Type.ID)
+    for short in (b"7 bytes", array.array("I", bytes(4)), b""):
+        with pytest.raises(HashingError, match="Salt is too short"):
+            hashed(short)
+    with pytest.raises(TypeError, match="bytes-like object is required, not 'str'"):
+        hashed("some salt")
+
+
+@pytest.mark.parametrize("length", [-1, 0, 7, 1 << 32])
+def test_the_length_of_a_random_salt(length: int) -> None:
+    with pytest.raises(HashingError, match="a salt has 8 to 4294967295 bytes"):
+        PasswordHasher(1, 8, 1, salt_len=length).hash("password")
+    assert PasswordHasher(1, 8, 1, salt_len=8).hash("password")
 
 
 def test_a_hash_goes_into_a_buffer() -> None:

@@ -229,7 +229,7 @@ class PasswordHasher:
 
 
 def _salt(length: int) -> bytes:
-    if not 0 <= length < 1 << 32:
+    if not 8 <= length < 1 << 32:
         raise HashingError("a salt has 8 to 4294967295 bytes")
     return os.urandom(length)
 

@@ -130,7 +130,7 @@ def hash_secret_raw(
     True
     """
     task = (type.value, version, time_cost, memory_cost, parallelism, salt, pepper, associated_data)
-    if len(salt) < 8:
+    if memoryview(salt).nbytes < 8:
         raise HashingError("Salt is too short")
     try:
         return argon2_hash(secret, task, hash_len, known(memory), progress, into)
