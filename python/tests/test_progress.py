@@ -4,6 +4,7 @@ import asyncio
 import io
 import os
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -327,6 +328,29 @@ def test_progress_while_an_rsa_key_is_made() -> None:
             seen.clear()
             IssuerKey.generate("rsa", progress=later)
     assert seen == [(0, 1)] * 2
+
+
+LEFT = """
+from sealstone.tokens import IssuerKey
+seen = []
+
+def later(done, total):
+    seen.append(done)
+    if len(seen) == 2:
+        raise InterruptedError
+
+try:
+    while True:
+        seen.clear()
+        IssuerKey.generate("rsa", progress=later)
+except InterruptedError:
+    print("ends")
+"""
+
+
+def test_the_interpreter_ends_while_a_thread_makes_a_key_that_nobody_wants() -> None:
+    done = subprocess.run([sys.executable, "-c", LEFT], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "ends\n", "")
 
 
 def test_progress_while_files_of_evidence_are_written(tmp_path: Path) -> None:
