@@ -131,7 +131,7 @@ impl Watch {
         done.expect("it began once")
     }
 
-    /// Calls `work`, which cannot be ended, on another thread. `None` if the call has to end before:
+    /// Calls `work`, which nobody can end, on another thread. `None` if the call has to end before:
     /// then that thread goes on alone, and drops what it makes. Reports that the work is `at`.
     pub(crate) fn leave<T: Send + 'static>(
         &self,

@@ -62,8 +62,8 @@ def constants() -> dict[str, tuple[str, str]]:
 
 
 def constant(name: str, module: ModuleType) -> list[str]:
-    """The lines about a value: of the module itself, or of the one that it imports it from. One that
-    is set by a private name is shown itself."""
+    """The lines about a value: of the module itself, or of the one that it imports it from. A
+    private name is replaced by its value."""
     local = module.__name__.removeprefix("sealstone").lstrip(".").replace(".", "/")
     known = constants()
     places = [it for it in known if it.rpartition(".")[2] == name]

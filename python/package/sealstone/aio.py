@@ -10,7 +10,7 @@
 | `request`, `renewal`, `fetch` | `sealstone.timestamps` |
 | `verify_timestamps` | `sealstone.timestamps.verify` |
 | `generate_issuer`, `issue_batch` | `generate` and `issue_batch` of a `tokens.IssuerKey` |
-| `ask`, `restore_pending`, `finalize` | `sealstone.tokens.Pending`, and its `restore` and `finalize` |
+| `ask`, `restore_pending`, `finalize` | `tokens.Pending`, and its `restore` and `finalize` |
 | `hash_secret`, `hash_secret_raw`, `verify_secret` | `sealstone.argon2.low_level` |
 | `calibrate` | `sealstone.argon2` |
 
