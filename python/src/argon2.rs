@@ -5,11 +5,11 @@ mod memory;
 use crate::data::{Data, Secret};
 use crate::lock::long;
 use crate::number::{Later, Number};
-use crate::output::{bytes_of, zeros};
+use crate::output::{secret_of, zeros};
+use crate::view::Buffer;
 use crate::watch::{Progress, Watch};
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
 use sealstone_argon2::{Argon2, Error, Limits, Params, Variant, Version, calibrate_with};
 use std::time::Duration;
 use subtle::ConstantTimeEq;
@@ -108,9 +108,9 @@ impl Task {
     }
 }
 
-/// The hash of a password, `hash_len` bytes.
+/// The hash of a password, `hash_len` bytes; their number, if they go `into` a buffer.
 #[pyfunction]
-#[pyo3(signature = (password, task, hash_len, memory, progress=None))]
+#[pyo3(signature = (password, task, hash_len, memory, progress=None, into=None))]
 pub(crate) fn argon2_hash<'py>(
     py: Python<'py>,
     password: Secret,
@@ -118,13 +118,17 @@ pub(crate) fn argon2_hash<'py>(
     hash_len: Number<u32>,
     memory: &Bound<'_, Memory>,
     progress: Option<Progress>,
-) -> PyResult<Bound<'py, PyBytes>> {
+    into: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
     let params = task.params(py)?;
     let length = hash_len.0 as usize;
+    let into = into.map(Buffer::of).transpose()?;
+    into.as_ref()
+        .map_or(Ok(()), |it| it.expect(length as u64))?;
     let mut tag = long(py, length, || zeros(length))?;
     let watch = Watch::new(progress);
     task.run(py, params, &password, &mut tag, memory.get(), &watch)?;
-    bytes_of(py, tag)
+    secret_of(py, tag, into)
 }
 
 /// Whether the hash of the password is `tag`; compares in constant time. `limits` are the most KiB

@@ -9,6 +9,7 @@
 )]
 
 use crate::lock::SHORT;
+use crate::view;
 use pyo3::exceptions::PyMemoryError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -41,6 +42,21 @@ pub(crate) fn bytes_of<'py, B: AsRef<[u8]> + Send>(
         buffer
     });
     Ok(buffer.object.into_bound(py))
+}
+
+/// A secret as a `bytes` object, or its length if it goes `into` a buffer, which can be wiped.
+pub(crate) fn secret_of<'py, B: AsRef<[u8]> + Send>(
+    py: Python<'py>,
+    secret: B,
+    into: Option<view::Buffer>,
+) -> PyResult<Bound<'py, PyAny>> {
+    match into {
+        None => Ok(bytes_of(py, secret)?.into_any()),
+        Some(buffer) => {
+            let length = buffer.fill(py, secret.as_ref())?;
+            Ok(length.into_pyobject(py)?.into_any())
+        }
+    }
 }
 
 /// Memory for a hash, if the system has it. It is wiped when it is dropped.

@@ -6,10 +6,11 @@ mod content;
 use crate::data::{Data, Secret};
 use crate::errors::{about, exception};
 use crate::number::{Later, Number};
-use crate::output::bytes_of;
+use crate::output::{bytes_of, secret_of};
 use crate::passport::{Passport, PublicPassport, now};
 use crate::place::Place;
 use crate::stream::{Source, Watched};
+use crate::view::Buffer;
 use crate::watch::{Progress, Watch};
 use content::{Content, Given};
 use pyo3::exceptions::PyValueError;
@@ -17,8 +18,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use sealstone::Error;
 use sealstone::package::{DigestKind, Draft, Entry, EntryContent, Json, Layer, MAX_PACKAGE};
-use sealstone_files::{NewDirectory, PUBLIC, umask};
-use std::io::Read;
+use sealstone_files::{AtomicFile, NewDirectory, PUBLIC, Sync, directory_of, umask};
+use std::fs::File;
+use std::io::{self, Read, Write};
 use std::path::PathBuf;
 
 pub(crate) use check::{Checked, package_check};
@@ -229,9 +231,14 @@ type Facts<'a> = (
 impl Package {
     /// Reads a package, from a path, a file object or bytes-like data. No layer is checked.
     #[staticmethod]
-    fn load(py: Python<'_>, source: &Bound<'_, PyAny>) -> PyResult<Self> {
+    #[pyo3(signature = (source, progress=None))]
+    fn load(
+        py: Python<'_>,
+        source: &Bound<'_, PyAny>,
+        progress: Option<Progress>,
+    ) -> PyResult<Self> {
         let source = Source::of(source)?;
-        let watch = Watch::new(None);
+        let watch = Watch::new(progress);
         let read = py.detach(|| {
             let total = source.length();
             let source = Watched::new(source, &watch, total);
@@ -239,7 +246,7 @@ impl Package {
             source.take(MAX_PACKAGE + 1).read_to_end(&mut bytes)?;
             sealstone::package::Package::decode(&bytes)
         });
-        watch.result(read, |error| exception(py, error)).map(Self)
+        watch.end(py, read, |error| exception(py, error)).map(Self)
     }
 
     fn encode<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
@@ -247,14 +254,27 @@ impl Package {
     }
 
     /// Writes the package to a file, which appears whole or not at all.
-    fn save(&self, py: Python<'_>, path: PathBuf, overwrite: bool) -> PyResult<()> {
-        py.detach(|| {
-            let place = Place::of(&path, overwrite)?;
-            let mode = place.mode(PUBLIC & !umask());
+    #[pyo3(signature = (path, overwrite, progress=None))]
+    fn save(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        overwrite: bool,
+        progress: Option<Progress>,
+    ) -> PyResult<()> {
+        let watch = Watch::new(progress);
+        let place = py.detach(|| Place::of(&path, overwrite))?;
+        let written = py.detach(|| {
+            let new = AtomicFile::new(&directory_of(&place.path))?;
             let bytes = self.0.encode();
-            let written = sealstone_files::write(&place.path, &bytes, place.existing, mode);
-            written.map_err(|e| about(&path, e))
-        })
+            copied(&bytes, new.file(), &watch)?;
+            Ok(new)
+        });
+        let failed = |e| about(&path, e);
+        let new = watch.end(py, written, failed)?;
+        let mode = place.mode(PUBLIC & !umask());
+        py.detach(|| new.commit(&place.path, place.existing, mode, Sync::Full))
+            .map_err(failed)
     }
 
     fn facts(&self) -> Facts<'_> {
@@ -336,16 +356,19 @@ impl Package {
         stamped.map(Self).map_err(|error| exception(py, error))
     }
 
-    /// The key of a label, which is bound to this package.
+    /// The key of a label, which is bound to this package; its length, if it goes `into` a buffer.
+    #[pyo3(signature = (secret, label, into=None))]
     fn derived_key<'py>(
         &self,
         py: Python<'py>,
         secret: Secret,
         label: &str,
-    ) -> PyResult<Bound<'py, PyBytes>> {
+        into: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let into = into.map(Buffer::of).transpose()?;
         let key = py.detach(|| self.0.derived_keys(&secret)?.key(label));
         let key = key.map_err(|error| exception(py, error))?;
-        Ok(PyBytes::new(py, key.expose()))
+        secret_of(py, key.expose(), into)
     }
 
     /// Names and bytes of everything that others need to check the package.
@@ -363,24 +386,47 @@ impl Package {
     }
 
     /// Writes the evidence to a new directory, which appears whole or not at all.
-    #[pyo3(signature = (target, checked=None))]
+    #[pyo3(signature = (target, checked=None, progress=None))]
     fn export(
         &self,
         py: Python<'_>,
         target: PathBuf,
         checked: Option<&Bound<'_, Checked>>,
+        progress: Option<Progress>,
     ) -> PyResult<()> {
         let checked = checked.map(Bound::get);
+        let watch = Watch::new(progress);
         let written = py.detach(|| {
             let files = self.collect(checked);
+            let total = files.iter().map(|it| it.bytes.len() as u64).sum();
             let new = NewDirectory::beside(&target)?;
-            files
-                .iter()
-                .try_for_each(|it| new.write(&it.path, &it.bytes))?;
-            new.commit(&target)
+            let mut done = 0;
+            for it in &files {
+                watch.passed(done, total)?;
+                new.write(&it.path, &it.bytes)?;
+                done += it.bytes.len() as u64;
+            }
+            watch.passed(done, total)?;
+            Ok(new)
         });
-        written.map_err(|error| about(&target, error))
+        let failed = |error| about(&target, error);
+        let new = watch.end(py, written, failed)?;
+        py.detach(|| new.commit(&target)).map_err(failed)
     }
+}
+
+/// Bytes of a file that are written between two looks at signals and progress.
+const PIECE: usize = 1 << 20;
+
+/// Writes all bytes, unless a signal or progress ends it.
+fn copied(bytes: &[u8], mut file: &File, watch: &Watch) -> io::Result<()> {
+    let (mut done, total) = (0, bytes.len() as u64);
+    for piece in bytes.chunks(PIECE) {
+        file.write_all(piece)?;
+        done += piece.len() as u64;
+        watch.passed(done, total)?;
+    }
+    Ok(())
 }
 
 impl Package {

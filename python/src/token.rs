@@ -7,7 +7,7 @@ use crate::errors::raise;
 use crate::lock::Lock;
 use crate::number::Number;
 use crate::output::bytes_of;
-use crate::watch::Watch;
+use crate::watch::{Progress, Watch};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -36,14 +36,21 @@ fn exception(py: Python<'_>, error: Error) -> PyErr {
     raise(py, "TokenRefused", (text, name))
 }
 
-/// Works without Python's lock. A signal ends work on a batch.
+/// The work is one step, which is not done: how much of a batch is left is not known.
+const WORKING: (u64, u64) = (0, 1);
+
+/// Works without Python's lock. A signal or `progress` ends work on a batch. They are asked before
+/// it too, because what is made cannot always be taken back.
 fn interruptible<T: Send>(
     py: Python<'_>,
+    progress: Option<Progress>,
     work: impl FnOnce() -> Result<T, Error> + Send,
 ) -> PyResult<T> {
-    let watch = Arc::new(Watch::new(None));
+    let (done, total) = WORKING;
+    let watch = Arc::new(Watch::new(progress));
+    watch.look(py, done, total)?;
     let asked = Arc::clone(&watch);
-    let goes_on = move || asked.passed(0, 0).is_ok();
+    let goes_on = move || asked.passed(done, total).is_ok();
     let done = py.detach(|| cancellable(goes_on, work));
     watch.result(done, |error| exception(py, error))
 }
@@ -210,26 +217,31 @@ pub(crate) struct Pending(Lock<Option<privacypass::Pending>>);
 #[pymethods]
 impl Pending {
     /// Asks for one token that answers the challenge, or for `count` with one proof.
+    ///
+    /// `progress(0, 1)` is called before the work on a batch, and about ten times a second while it
+    /// lasts. It cancels by raising.
     #[new]
-    #[pyo3(signature = (key, challenge, count=None))]
+    #[pyo3(signature = (key, challenge, count=None, *, progress=None))]
     fn new(
         py: Python<'_>,
         key: &Bound<'_, IssuerPublicKey>,
         challenge: &Bound<'_, Challenge>,
         count: Option<Number<usize>>,
+        progress: Option<Progress>,
     ) -> PyResult<Self> {
         let (key, challenge) = (&key.get().0, &challenge.get().0);
-        let (pending, _) = interruptible(py, || match count {
+        let (pending, _) = interruptible(py, progress, || match count {
             None => privacypass::Pending::one(key, challenge),
             Some(Number(count)) => privacypass::Pending::batch(key, challenge, count),
         })?;
         Ok(Self(Lock::new(Some(pending))))
     }
 
-    /// Reads what `save` gave.
+    /// Reads what `save` gave. `progress` is that of the constructor.
     #[staticmethod]
-    fn restore(py: Python<'_>, data: Secret) -> PyResult<Self> {
-        let pending = interruptible(py, || privacypass::Pending::decode(&data))?;
+    #[pyo3(signature = (data, *, progress=None))]
+    fn restore(py: Python<'_>, data: Secret, progress: Option<Progress>) -> PyResult<Self> {
+        let pending = interruptible(py, progress, || privacypass::Pending::decode(&data))?;
         Ok(Self(Lock::new(Some(pending))))
     }
 
@@ -246,10 +258,17 @@ impl Pending {
         Ok(PyBytes::new(py, saved.expose()))
     }
 
-    /// Checks the issuer's response, and makes the tokens.
-    fn finalize(&self, py: Python<'_>, response: Data) -> PyResult<Vec<Token>> {
+    /// Checks the issuer's response, and makes the tokens. `progress` is that of the constructor.
+    /// What it cancels may be finalized again.
+    #[pyo3(signature = (response, *, progress=None))]
+    fn finalize(
+        &self,
+        py: Python<'_>,
+        response: Data,
+        progress: Option<Progress>,
+    ) -> PyResult<Vec<Token>> {
         let held = self.0.hold(py)?;
-        let tokens = interruptible(py, || {
+        let tokens = interruptible(py, progress, || {
             held.with(|slot| {
                 let finalized = slot.take().map(|it| it.finalize_or_keep(&response));
                 finalized.transpose().map_err(|(error, kept)| {

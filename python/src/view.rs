@@ -205,6 +205,20 @@ impl Buffer {
         Err(io::Error::other(PyValueError::new_err(text)))
     }
 
+    /// Writes a secret, of which no other copy of Python's stays. Returns the number of its bytes.
+    pub(crate) fn fill(mut self, py: Python<'_>, secret: &[u8]) -> PyResult<usize> {
+        self.expect(secret.len() as u64)?;
+        for piece in secret.chunks(PIECE) {
+            let place = slice(py, [self.written, self.written + piece.len()])?;
+            let copy = PyByteArray::new(py, piece);
+            let set = self.view.bytes.bind(py).set_item(place, &copy);
+            wipe(&copy)?;
+            set?;
+            self.written += piece.len();
+        }
+        Ok(self.finish())
+    }
+
     /// Keeps the written bytes, and returns their number.
     pub(crate) fn finish(mut self) -> usize {
         self.is_whole = true;

@@ -131,6 +131,37 @@ impl Watch {
         done.expect("it began once")
     }
 
+    /// Calls `work`, which nobody can end, on another thread. `None` if the call has to end before:
+    /// then that thread goes on alone, and drops what it makes. Reports that the work is `at`.
+    pub(crate) fn leave<T: Send + 'static>(
+        &self,
+        at: (u64, u64),
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Option<T> {
+        let (made, ended) = mpsc::channel();
+        let worker = thread::Builder::new().spawn(move || {
+            // It fails if nobody waits any more.
+            let _ = made.send(work());
+        });
+        let worker = match worker {
+            Ok(worker) => worker,
+            Err(error) => {
+                self.fail(error.into());
+                return None;
+            }
+        };
+        loop {
+            match ended.recv_timeout(INTERVAL) {
+                Ok(made) => return Some(made),
+                Err(RecvTimeoutError::Timeout) => self.passed(at.0, at.1).ok()?,
+                Err(RecvTimeoutError::Disconnected) => match worker.join() {
+                    Err(panic) => std::panic::resume_unwind(panic),
+                    Ok(()) => unreachable!("it sends before it ends"),
+                },
+            }
+        }
+    }
+
     /// Looks at signals, and calls `progress`.
     pub(crate) fn look(&self, py: Python<'_>, done: u64, total: u64) -> PyResult<()> {
         py.check_signals()?;

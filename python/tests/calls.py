@@ -162,6 +162,17 @@ def coroutines_of_passports() -> None:
     run(work())
 
 
+def coroutines_of_low_level() -> None:
+    """Argon2 on another thread."""
+
+    async def work() -> None:
+        stored = await aio.hash_secret(b"p", b"s" * 16, 1, 8, 1, 32, Type.ID)
+        await aio.verify_secret(stored, b"p", Type.ID)
+        await aio.hash_secret_raw(b"p", b"s" * 16, 1, 8, 1, 32, Type.ID)
+
+    run(work())
+
+
 def coroutines_of_packages() -> None:
     """Packages and timestamps on another thread."""
 
@@ -184,6 +195,7 @@ def coroutines_of_stored_packages() -> None:
     async def work() -> None:
         package = await aio.load_package(STORED)
         await aio.save_package(package, path, overwrite=True)
+        assert await aio.evidence(package)
         await aio.export_package(package, directory)
 
     run(work())
@@ -196,6 +208,7 @@ def coroutines_of_tokens() -> None:
     async def work() -> None:
         issuer = await aio.generate_issuer("ristretto255")
         pending = await aio.ask(issuer.public, CHALLENGE, 2)
+        pending = await aio.restore_pending(pending.save())
         assert len(await aio.finalize(pending, await aio.issue_batch(issuer, pending.request, 2))) == 2
 
     run(work())
@@ -311,7 +324,7 @@ def facts() -> None:
         getattr(package, name)
     assert package.files and package.signatures and package.layers and not package.timestamps
     assert package.embedded("a") == DATA and package == SIGNED and hash(package) and repr(package)
-    assert package.__reduce__() and package.derived_key(b"s" * 32, "label") and package.to_stamp()
+    assert package.__reduce__() and package.derived_key(b"s" * 32, "label") and package.derived_key(b"s" * 32, "label", into=bytearray(32)) and package.to_stamp()
 
 
 def timestamp() -> None:
@@ -349,12 +362,14 @@ CALLS: dict[str, Callable[[], object]] = {
     "argon2": lambda: HASHER.verify(HASH, "password"),
     "argon2 fails": lambda: fails(lambda: HASHER.verify(HASH, "another")),
     "argon2 refuses": lambda: fails(lambda: hash_secret_raw(b"p", b"short", 1, 8, 1, 32, Type.ID)),
+    "argon2 into a buffer": lambda: hash_secret_raw(b"p", b"s" * 16, 1, 8, 1, 32, Type.ID, into=bytearray(32)),
     "argon2 progress": lambda: hash_secret_raw(b"p", b"s" * 16, 1, 8, 1, 32, Type.ID, progress=lambda *at: None),
     "argon2 salt": lambda: hash_secret(b"p", b"s" * 16, 1, 8, 1, 32, Type.D),
     "argon2 memory": memory,
     "argon2 hashers": hashers,
     "argon2 old": old_functions,
     "coroutines": coroutines,
+    "coroutines of low level": coroutines_of_low_level,
     "coroutines of passports": coroutines_of_passports,
     "coroutines of packages": coroutines_of_packages,
     "coroutines of stored packages": coroutines_of_stored_packages,

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import calls
 from calls import CALLS
+from sealstone import _tasks
 
 
 def mapped() -> int:
@@ -124,6 +125,9 @@ def main() -> int:
     parser.add_argument("--rest", action="store_true", help="only jobs that million.txt lacks")
     options = parser.parse_args()
     calls.run = asyncio.new_event_loop().run_until_complete
+    # The threads of tasks stay while one of them has work.
+    ended = threading.Event()
+    _tasks.submit(ended.wait)
     found = 0
     left_out = done() if options.rest else set()
     for name in options.names or [name for name in CALLS if name not in left_out]:
@@ -132,6 +136,7 @@ def main() -> int:
         leaked = leaked and leak_of(call, 4 * times)
         found += leaked is not None
         print(f"{name}: {leaked or 'flat'}, {times:,} calls, {each:+.4f} bytes a call", flush=True)
+    ended.set()
     return found
 
 

@@ -62,13 +62,16 @@ def constants() -> dict[str, tuple[str, str]]:
 
 
 def constant(name: str, module: ModuleType) -> list[str]:
-    """The lines about a value: of the module itself, or of the one that it imports it from."""
+    """The lines about a value: of the module itself, or of the one that it imports it from. A
+    private name is replaced by its value."""
     local = module.__name__.removeprefix("sealstone").lstrip(".").replace(".", "/")
     known = constants()
     places = [it for it in known if it.rpartition(".")[2] == name]
     for place in sorted(places, key=lambda it: not it.startswith(local)):
         if place.startswith(local):
             shown, text = known[place]
+            if re.search(r"\b_[A-Za-z]", shown):
+                shown = f"{name} = {getattr(module, name)!r}"
             return [f"### `{name}`", "", "```python", shown, "```", "", wrapped(text), ""]
     raise ValueError(f"{module.__name__}.{name} has no line below it that says what it is")
 
@@ -125,11 +128,14 @@ def summary(value: object, name: str) -> str:
 
 
 def members(node: ast.ClassDef, owner: object) -> list[str]:
-    """The public methods and fields of a class, as code, and then what they do."""
+    """The public methods and fields of a class, as code, and then what they do. A field of a
+    private type is for the package itself."""
     code, lines = [], []
     for it in node.body:
         if isinstance(it, ast.AnnAssign) and isinstance(it.target, ast.Name) and not it.target.id.startswith("_"):
-            code.append(f"{it.target.id}: {ast.unparse(it.annotation)}")
+            annotation = ast.unparse(it.annotation)
+            if not annotation.startswith("_"):
+                code.append(f"{it.target.id}: {annotation}")
         if not isinstance(it, Function) or it.name.startswith("_"):
             continue
         decorators = {ast.unparse(decorator) for decorator in it.decorator_list}
@@ -148,7 +154,7 @@ def coroutine(name: str, value: object, known: dict[str, Definition], module: Mo
     """A coroutine of `aio`: the arguments of what it is of, and its result."""
     original = inspect.unwrap(value)  # type: ignore[arg-type]
     owner, _, method = original.__qualname__.rpartition(".")
-    for place in ("packages", "timestamps", "argon2/_parameters", "_files", "_native"):
+    for place in ("packages", "timestamps", "argon2/_parameters", "argon2/low_level", "_files", "_native"):
         node = known.get(f"{place}.{owner or method}")
         body = node.body if isinstance(node, ast.ClassDef) else [node]
         for it in body:
@@ -169,6 +175,7 @@ def entry(name: str, value: object, known: dict[str, Definition], module: Module
     if isinstance(node, Function):
         return [f"### `{name}`", "", "```python", f"{name}{signature(node)}", "```", "", wrapped(summary(value, name)), ""]
     made = [it for it in node.body if isinstance(it, ast.FunctionDef) and it.name in ("__new__", "__init__")]
+    made = [it for it in made if not (ast.get_docstring(it) or "").startswith("Not to be called")]
     call = ["```python", f"{name}{signature(made[0]).split(' -> ')[0]}", "```", ""] if made else []
     return [f"### `{name}`", "", *call, wrapped(summary(value, name)), "", *members(node, value), ""]
 

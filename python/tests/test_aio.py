@@ -1,6 +1,7 @@
 """Coroutines of the long calls: results, progress, exceptions, and tasks that are cancelled."""
 
 import asyncio
+import inspect
 import io
 import os
 import threading
@@ -10,15 +11,35 @@ from typing import Any
 
 import pytest
 
+import public
 import sealstone
 from sealstone import Passport, aio, errors, timestamps
+from sealstone._tasks import silent
 from sealstone.argon2 import Memory, PasswordHasher
+from sealstone.argon2.low_level import Type, hash_secret, hash_secret_raw
 from sealstone.packages import sign
 from sealstone.tokens import Challenge, IssuerKey
 from turns import the_loop_goes_on
 
 ALICE, BOB = Passport.generate("Alice"), Passport.generate("Bob")
 CHEAP = (7168, 5, 1)
+ISSUER = IssuerKey.generate("ristretto255")
+
+
+# Functions that take `progress` and have no coroutine in `aio`, by the reason.
+WITHOUT = {"has a method that is a coroutine": "argon2.PasswordHasher.hash argon2.PasswordHasher.verify"}
+# Coroutines of functions that take no `progress`, by the reason.
+SILENT = {"copies in memory": "packages.Package.evidence", "waits for a server": "aio.fetch"}
+
+
+def test_every_function_with_progress_has_a_coroutine() -> None:
+    everything = public.callables()
+    made = {inspect.unwrap(getattr(aio, name)) for name in aio.__all__}
+    have = {name for name, call in everything.items() if call in made}
+    assert len(have) == len(made) == len(aio.__all__)
+    takes = {name for name, call in everything.items() if public.takes_progress(call)}
+    takes -= {name for name in takes if name.startswith("aio.") or name.endswith("_async")}
+    assert takes - have == set(public.listed(WITHOUT)) and have - takes == set(public.listed(SILENT))
 
 
 class Endless(io.BytesIO):
@@ -77,7 +98,7 @@ def test_exceptions_come_through() -> None:
     asyncio.run(main())
 
 
-@pytest.mark.parametrize("name", ["seal", "sign", "lock"])
+@pytest.mark.parametrize("name", ["seal", "sign", "lock", "ask"])
 def test_a_task_that_is_cancelled_stops_its_work(name: str, tmp_path: Path) -> None:
     source = Endless()
 
@@ -86,6 +107,7 @@ def test_a_task_that_is_cancelled_stops_its_work(name: str, tmp_path: Path) -> N
             "seal": aio.seal(source, tmp_path / "sealed", to=BOB.public),
             "sign": aio.sign(ALICE, {"a": source}),
             "lock": aio.lock(ALICE, "passphrase", profile=(1 << 15, 10_000, 1)),
+            "ask": aio.ask(ISSUER.public, Challenge("ristretto255", "issuer.example"), 60_000),
         }
         task = asyncio.create_task(endless.pop(name))
         for other in endless.values():
@@ -99,7 +121,7 @@ def test_a_task_that_is_cancelled_stops_its_work(name: str, tmp_path: Path) -> N
 
     reads = asyncio.run(main())
     assert source.reads == reads and os.listdir(tmp_path) == []
-    assert (reads > 0) == (name != "lock")
+    assert (reads > 0) == (name in ("seal", "sign"))
 
 
 class Waiting(io.BytesIO):
@@ -182,6 +204,21 @@ def test_a_hasher_has_its_own() -> None:
     asyncio.run(main())
 
 
+def test_low_level() -> None:
+    async def main() -> None:
+        stored = await aio.hash_secret(b"p", b"s" * 16, 1, 8, 1, 32, Type.ID)
+        assert stored == hash_secret(b"p", b"s" * 16, 1, 8, 1, 32, Type.ID)
+        assert await aio.verify_secret(stored, b"p", Type.ID)
+        assert (await aio.hash_secret_raw(b"p", b"s" * 16, 1, 8, 1, 32, Type.ID)) == hash_secret_raw(b"p", b"s" * 16, 1, 8, 1, 32, Type.ID)
+        long = asyncio.create_task(aio.hash_secret_raw(b"p", b"s" * 16, 10_000, 1 << 15, 1, 32, Type.ID, memory=Memory(at_once=1)))
+        await asyncio.sleep(0.3)
+        long.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.wait_for(long, 20)
+
+    asyncio.run(main())
+
+
 def test_packages_and_tokens(tmp_path: Path) -> None:
     async def main() -> None:
         package = await aio.sign(ALICE, embed={"a": b"text"})
@@ -190,15 +227,17 @@ def test_packages_and_tokens(tmp_path: Path) -> None:
             assert await aio.load_package(source) == package
         with pytest.raises(FileExistsError):
             await aio.save_package(package, tmp_path / "package")
+        assert await aio.evidence(package) == package.evidence()
         await aio.export_package(package, tmp_path / "evidence")
         assert (tmp_path / "evidence").is_dir()
         issuer = await aio.generate_issuer("rsa")
         assert issuer.token_type == "rsa"
         issuer = await aio.generate_issuer("ristretto255")
         pending = await aio.ask(issuer.public, Challenge("ristretto255", "issuer.example"), 3)
+        pending = await aio.restore_pending(pending.save())
         assert len(await aio.finalize(pending, await aio.issue_batch(issuer, pending.request, 3))) == 3
         with pytest.raises(TypeError, match="progress"):
-            await aio.load_package(b"", progress=print)  # type: ignore[call-arg]
+            await aio.fetch("http://localhost:1", b"", progress=print)  # type: ignore[call-arg]
 
     asyncio.run(main())
 
@@ -210,16 +249,24 @@ def test_the_loop_goes_on_beside_tokens() -> None:
     assert the_loop_goes_on(lambda: aio.generate_issuer("rsa"))
 
 
-def test_a_task_without_progress_ends_with_its_work(tmp_path: Path) -> None:
-    """The file is whole then."""
-    package = sign(ALICE, embed={"a": bytes(32 << 20)})
+def test_a_task_without_progress_ends_with_its_work() -> None:
+    """Once a thread has begun it."""
+    begun, go, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def work() -> None:
+        begun.set()
+        assert go.wait(60)
+        ended.set()
 
     async def main() -> None:
-        task = asyncio.create_task(aio.save_package(package, tmp_path / "package"))
-        await asyncio.sleep(0.001)
+        task = asyncio.create_task(silent(work)())
+        await asyncio.to_thread(begun.wait, 60)
         task.cancel()
+        await asyncio.sleep(0.05)
+        assert not task.done()
+        go.set()
         with pytest.raises(asyncio.CancelledError):
             await task
-        assert (tmp_path / "package").read_bytes() == package.to_bytes()
+        assert ended.is_set()
 
     asyncio.run(main())

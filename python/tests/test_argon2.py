@@ -1,6 +1,8 @@
 """Argon2: its results, its secrets, its memory."""
 
+import array
 import asyncio
+import mmap
 import os
 import pickle
 import resource
@@ -10,12 +12,13 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from sealstone.argon2 import MEMORY, Memory, Parameters, PasswordHasher, Pepper, calibrate, extract_parameters, profiles
 from sealstone.argon2.exceptions import HashingError, InvalidHashError, VerificationError, VerifyMismatchError
-from sealstone.argon2.low_level import Type, hash_secret_raw, verify_secret
+from sealstone.argon2.low_level import Type, hash_secret, hash_secret_raw, verify_secret
 from turns import the_loop_goes_on, threads_go_on
 
 CHEAP = Parameters(Type.ID, 19, 16, 32, 1, 1024, 1)
@@ -39,10 +42,65 @@ def test_vectors_of_rfc_9106(type: Type) -> None:
 def test_data_of_any_type_that_holds_bytes() -> None:
     expected = hash_secret_raw(b"password", b"some salt", 1, 8, 1, 32, Type.ID)
     for make in (bytearray, memoryview):
-        tag = hash_secret_raw(make(b"password"), make(b"some salt"), 1, 8, 1, 32, Type.ID)  # type: ignore[arg-type]
+        tag = hash_secret_raw(make(b"password"), make(b"some salt"), 1, 8, 1, 32, Type.ID)  # type: ignore[call-overload]
         assert tag == expected
     with pytest.raises(TypeError, match="bytes-like object is required, not 'str'"):
-        hash_secret_raw("password", b"some salt", 1, 8, 1, 32, Type.ID)  # type: ignore[arg-type]
+        hash_secret_raw("password", b"some salt", 1, 8, 1, 32, Type.ID)  # type: ignore[call-overload]
+
+
+def test_the_length_of_a_salt_is_in_bytes() -> None:
+    """Its elements may be longer."""
+
+    def hashed(salt: Any) -> bytes:
+        return hash_secret_raw(b"password", salt, 1, 8, 1, 32, Type.ID)
+
+    assert hashed(array.array("I", b"8 bytes.")) == hashed(memoryview(b"8 bytes.").cast("Q")) == hashed(b"8 bytes.")
+    stored = hash_secret(b"password", memoryview(b"8 bytes.").cast("Q"), 1, 8, 1, 32, Type.ID)  # type: ignore[arg-type]
+    assert stored == hash_secret(b"password", b"8 bytes.", 1, 8, 1, 32, Type.ID)
+    for short in (b"7 bytes", array.array("I", bytes(4)), b""):
+        with pytest.raises(HashingError, match="Salt is too short"):
+            hashed(short)
+    with pytest.raises(TypeError, match="bytes-like object is required, not 'str'"):
+        hashed("some salt")
+
+
+@pytest.mark.parametrize("length", [-1, 0, 7, 1 << 32])
+def test_the_length_of_a_random_salt(length: int) -> None:
+    with pytest.raises(HashingError, match="a salt has 8 to 4294967295 bytes"):
+        PasswordHasher(1, 8, 1, salt_len=length).hash("password")
+    assert PasswordHasher(1, 8, 1, salt_len=8).hash("password")
+
+
+def test_a_hash_goes_into_a_buffer() -> None:
+    """To its begin. Nobody can wipe `bytes`."""
+
+    def hashed(into: Any, length: int = 32) -> Any:
+        return hash_secret_raw(b"password", b"some salt", 1, 8, 1, length, Type.ID, into=into)
+
+    expected = hash_secret_raw(b"password", b"some salt", 1, 8, 1, 32, Type.ID)
+    room = bytearray(b"x" * 40)
+    for target in (memoryview(room)[4:], mmap.mmap(-1, 32), array.array("I", bytes(32))):
+        assert hashed(target) == 32 and bytes(memoryview(target).cast("B"))[:32] == expected
+    assert room == b"xxxx" + expected + b"xxxx"
+    long = bytearray(1 << 20)
+    assert hashed(long, len(long)) == len(long)
+    assert long == hash_secret_raw(b"password", b"some salt", 1, 8, 1, len(long), Type.ID)
+    room[:] = bytes(40)
+    with pytest.raises(HashingError, match="32 bytes are needed, and the buffer has room for 31"):
+        hashed(memoryview(room)[:31])
+    with pytest.raises(HashingError):
+        hash_secret_raw(b"password", b"some salt", 0, 8, 1, 32, Type.ID, into=room)
+    with pytest.raises(InterruptedError):
+        hash_secret_raw(b"password", b"some salt", 1, 8, 1, 32, Type.ID, into=room, progress=interrupt)
+    assert room == bytes(40)
+    with pytest.raises(TypeError, match="read-only"):
+        hashed(bytes(32))
+    with pytest.raises(TypeError, match="bytes-like object is required, not 'int'"):
+        hashed(3)
+
+
+def interrupt(done: int, total: int) -> None:
+    raise InterruptedError
 
 
 def test_a_password_is_bytes_like_too() -> None:
@@ -187,8 +245,8 @@ def test_event_loop_goes_on() -> None:
     assert the_loop_goes_on(lambda: hasher.verify_async(stored, "password"))
 
 
-def long_hash(progress: "object" = None) -> bytes:
-    return hash_secret_raw(b"p", b"some salt", 10_000, 65536, 1, 32, Type.ID, progress=progress)  # type: ignore[arg-type]
+def long_hash(progress: Any = None) -> bytes:
+    return hash_secret_raw(b"p", b"some salt", 10_000, 65536, 1, 32, Type.ID, progress=progress)
 
 
 def test_progress_cancels_by_raising() -> None:

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import tarfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -34,11 +35,12 @@ def suite(tmp_path: Path) -> Path:
     return tmp_path / SOURCE
 
 
-def test_its_own_suite_passes(suite: Path) -> None:
+def test_its_own_suite_passes(suite: Path, record_property: Callable[[str, object], None]) -> None:
     options = ["-q", "-p", "argon2_cffi.shim", "-p", "no:cacheprovider", f"--deselect={NOT_OURS}"]
     command = [sys.executable, "-m", "pytest", *options, "tests"]
     environment = {**os.environ, "PYTHONPATH": str(HERE)}
     done = subprocess.run(command, cwd=suite, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     counts = {what: int(number) for number, what in re.findall(r"(\d+) (\w+)[, ]", done.stdout.splitlines()[-1])}
+    record_property("tests of argon2-cffi", counts)
     assert {what: counts.get(what) for what in COUNTS} == COUNTS, done.stdout

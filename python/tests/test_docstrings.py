@@ -92,7 +92,6 @@ def test_a_table_that_names_nothing_is_noticed(tmp_path: Path, monkeypatch: pyte
 
 def test_the_notebook() -> None:
     """Each cell runs, and its last line, if it is an expression, can be shown."""
-    pytest.importorskip("pandas")
     cells = json.loads((PYTHON / "docs/tour.ipynb").read_text(encoding="utf-8"))["cells"]
     programs = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
     assert len(programs) == 5

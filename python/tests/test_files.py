@@ -547,9 +547,10 @@ def test_buffered_and_text_layers(sealed_file: SealedFile) -> None:
 
 
 def test_readers_of_random_access() -> None:
-    pandas = pytest.importorskip("pandas")
-    pyarrow = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
+    import pandas  # type: ignore[import-untyped]
+    import pyarrow  # type: ignore[import-untyped]
+    from pyarrow import parquet
+
     frame = pandas.DataFrame({"a": range(10_000), "b": [str(n) for n in range(10_000)]})
     columns, table = io.BytesIO(), frame.to_csv(index=False).encode()
     parquet.write_table(pyarrow.Table.from_pandas(frame), columns)

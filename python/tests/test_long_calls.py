@@ -1,6 +1,7 @@
 """Every long call gives up Python's lock, for most of its time."""
 
 import functools
+import re
 import shutil
 import sysconfig
 import time
@@ -11,9 +12,10 @@ from typing import Any
 import pytest
 
 import calls
+import public
 import sealstone
 from sealstone import Passport, PublicPassport, SealedFile, TrustStore, argon2, timestamps
-from sealstone.argon2.low_level import Type, hash_secret_raw
+from sealstone.argon2.low_level import Type, hash_secret, hash_secret_raw, verify_secret
 from sealstone.hashes import PIECE, Blake2b, Skein256, Skein512, Skein1024, SkeinTree, verify_piece
 from sealstone.packages import Package, sign
 from sealstone.timestamps import Roots
@@ -27,6 +29,10 @@ SEALED = sealstone.seal(DATA, to=BOB.public, sender=ALICE)
 LOCKED = ALICE.lock("passphrase", profile=calls.CHEAP).encode()
 PACKAGE = sign(ALICE, embed={"a": LONG}, metadata={"a": "a" * 60_000}, hmac_key=b"k" * 32)
 STORED = PACKAGE.to_bytes()
+TO_COSIGN = sign(ALICE, {"a": DATA}, cosigners=BOB.public)
+FOR_MANY = sealstone.seal(b"", to=[BOB.public] * 500)
+HASHER = argon2.PasswordHasher(time_cost=2, memory_cost=30_000, parallelism=1)
+HASH = HASHER.hash("password")
 RSA = IssuerKey.generate("rsa")
 CHALLENGE = Challenge("ristretto255", "issuer.example")
 ISSUER = IssuerKey.generate("ristretto255")
@@ -86,6 +92,7 @@ def hash_calls(make: Any) -> Iterator[tuple[str, Callable[[], object]]]:
 CALLS: dict[str, Callable[[], object]] = {
     **dict(it for make in (Skein256, Skein512, Skein1024) for it in hash_calls(make)),
     "Blake2b": lambda: Blake2b(LONG),
+    "Blake2b.update": lambda: Blake2b().update(LONG),
     "SkeinTree": lambda: SkeinTree(DATA),
     "SkeinTree of a bytearray": functools.partial(SkeinTree, bytearray(DATA)),
     "SkeinTree.digest": times(20, TREE.digest),
@@ -96,6 +103,10 @@ CALLS: dict[str, Callable[[], object]] = {
     "verify_piece": times(20, verify_piece, TREE.digest(), TREE.length, 1, DATA[:PIECE], TREE.prove(1)),
     "hash_secret_raw": lambda: hash_secret_raw(b"p", b"s" * 16, 2, 30_000, 1, 32, Type.ID),
     "hash_secret_raw of a long hash": lambda: hash_secret_raw(b"p", b"s" * 16, 1, 8, 1, len(LONG), Type.ID),
+    "hash_secret": lambda: hash_secret(b"p", b"s" * 16, 2, 30_000, 1, 32, Type.ID),
+    "verify_secret": lambda: verify_secret(HASH.encode(), b"password", Type.ID),
+    "PasswordHasher.hash": lambda: HASHER.hash("password"),
+    "PasswordHasher.verify": lambda: HASHER.verify(HASH, "password"),
     "calibrate": lambda: argon2.calibrate(0.02, memory_cost=1024),
     "Passport.generate": times(50, Passport.generate, "Eve"),
     "Passport.from_words": times(50, Passport.from_words, ALICE.words(), "Alice"),
@@ -110,9 +121,13 @@ CALLS: dict[str, Callable[[], object]] = {
     "open to a path": lambda: sealstone.open(SEALED, new("opened"), keys=BOB, sender=ALICE.public),
     "SealedFile": lambda: SealedFile(SEALED, keys=BOB, sender=ALICE.public),
     "SealedFile.read": lambda: SealedFile(SEALED, keys=BOB, sender="any").read(),
+    "SealedFile.readinto": lambda: SealedFile(SEALED, keys=BOB, sender="any").readinto(bytearray(1 << 20)),
+    "recipients": times(50, sealstone.recipients, FOR_MANY),
     "sign": lambda: sign(ALICE, {"a": DATA}),
     "sign what is embedded": lambda: sign(ALICE, embed={"a": LONG}),
     "Package.verify": functools.partial(sign(ALICE, {"a": DATA}).verify, {"a": DATA}, signers=ALICE.public),
+    "Package.report": functools.partial(sign(ALICE, {"a": DATA}).report, {"a": DATA}),
+    "Package.cosign": lambda: TO_COSIGN.cosign(BOB, {"a": DATA}),
     "Package.load": lambda: Package.load(STORED),
     "Package.to_bytes": lambda: PACKAGE.to_bytes(),
     "Package.save": lambda: PACKAGE.save(new("package")),
@@ -125,6 +140,7 @@ CALLS: dict[str, Callable[[], object]] = {
     "TrustStore": times(20, TrustStore, WINDING / "trust"),
     "timestamps.request": lambda: timestamps.request(DATA),
     "timestamps.renewal": refused(1, sealstone.errors.TimestampRefused, lambda: timestamps.renewal(b"hello", [calls.RESPONSE] * 1000)),
+    "timestamps.verify": refused(1, sealstone.errors.TimestampRefused, lambda: timestamps.verify(DATA, calls.RESPONSE, calls.ROOTS)),
     "Roots.load": times(50, Roots.load, calls.PUBLISHED / "ts_chain.pem"),
     "IssuerKey.generate": lambda: IssuerKey.generate("rsa"),
     "IssuerKey.decode": times(50, IssuerKey.decode, "rsa", RSA.encode()),
@@ -134,6 +150,48 @@ CALLS: dict[str, Callable[[], object]] = {
     "Pending.finalize": lambda: Pending.restore(SAVED).finalize(ANSWER),
     "IssuerKey.issue_batch": lambda: ISSUER.issue_batch(BATCH.request, 2000),
 }
+
+
+# Functions that have no job here, by the reason.
+WITHOUT = {
+    "short": """
+        Passport Passport.words Passport.close PublicPassport
+        SealedFile.readable SealedFile.writable SealedFile.seekable SealedFile.seek SealedFile.tell
+        SealedFile.write SealedFile.close
+        Package Package.to_stamp Package.derived_key Report Report.layer Report.to_dict
+        Roots Timestamp Timestamp.to_dict timestamps.check_answer
+        Challenge Challenge.decode Challenge.encode Challenge.digest Directory.key
+        IssuerKey IssuerKey.encode IssuerKey.issue IssuerKey.redeem IssuerKey.close IssuerPublicKey
+        IssuerPublicKey.encode IssuerPublicKey.redeem Pending.save
+        Token Token.decode Token.from_header Token.encode
+        read_challenges read_directory www_authenticate
+        Blake2b.digest Blake2b.hexdigest Blake2b.verify Blake2b.copy
+        Skein256.copy Skein512.copy Skein1024.copy SkeinTree.copy
+        Memory Memory.release Parameters PasswordHasher PasswordHasher.from_parameters
+        PasswordHasher.check_needs_rehash Pepper Type extract_parameters install_as_argon2
+        get_default_parameters
+    """,
+    "waits for the disk; test_threads.py has it": """
+        TrustStore.approve TrustStore.deny TrustStore.revoke TrustStore.status TrustStore.rows
+    """,
+    "waits for a server on a thread of its own": "timestamps.fetch",
+    "calls SealedFile.read": "SealedFile.readall",
+    "calls PasswordHasher.hash or verify on another thread": "PasswordHasher.hash_async PasswordHasher.verify_async",
+    "calls a function of low_level": "hash_password hash_password_raw verify_password",
+}
+
+
+def test_every_function_has_a_job_or_a_reason() -> None:
+    """The first word of a job's name is its function's. Functions of `aio` have other threads."""
+    names = {short(name) for name in public.callables() if not name.startswith("aio.")}
+    jobs, without = {name.split()[0] for name in CALLS}, public.listed(WITHOUT)
+    assert len(without) == len(set(without)) and names - jobs == set(without) and jobs <= names
+
+
+def short(name: str) -> str:
+    """Without its module. Functions of `timestamps` keep it: others have their names."""
+    rest = re.sub(r"^(argon2\.low_level|argon2\.profiles|[a-z0-9]+)\.", "", name)
+    return name if name.startswith("timestamps.") and rest[0].islower() else rest
 
 
 @pytest.mark.parametrize("name", CALLS)

@@ -141,6 +141,12 @@ def test_layers_and_keys() -> None:
     with pytest.raises(errors.NotVerified, match="timestamp: you require it"):
         package.verify(signers=ALICE.public, hmac_key=KEY, require=["timestamp"])
     key = package.derived_key(SECRET, "database")
+    room = bytearray(40)
+    assert package.derived_key(SECRET, "database", into=room) == 32 and room == key + bytes(8)
+    with pytest.raises(ValueError, match="32 bytes are needed, and the buffer has room for 31"):
+        package.derived_key(SECRET, "database", into=bytearray(31))
+    with pytest.raises(TypeError, match="read-only"):
+        package.derived_key(SECRET, "database", into=bytes(32))
     assert len(key) == 32 and key == package.derived_key(SECRET, "database") != package.derived_key(SECRET, "x")
     with pytest.raises(errors.Altered):
         package.derived_key(KEY, "database")

@@ -76,15 +76,17 @@ def test_which_passport_stays_locked() -> None:
 
 
 def test_an_opened_file_shows_and_pickles_no_content(tmp_path: Path) -> None:
-    sealed = sealstone.seal(b"attack at dawn", to=BOB.public, name="plan.txt")
+    sealed = sealstone.seal(b"attack at dawn", to=BOB.public, name="plan.txt", note="for Bob alone")
     opened = sealstone.open(sealed, keys=BOB, sender="unsigned")
     assert "attack" not in repr(opened) + str(opened) + f"{opened}"
-    assert repr(opened) == "Opened(content=<14 bytes>, sender=None, name='plan.txt', modified=None, note=None, length=14)"
+    assert repr(opened) == "Opened(content=<14 bytes>, sender=None, name='plan.txt', modified=None, note=<13 characters>, length=14)"
+    assert "note=None" in repr(opened._replace(note=None))
     with pytest.raises(TypeError, match="hold the content"):
         pickle.dumps(opened)
     assert copy.copy(opened) is copy.deepcopy(opened) is opened
     to_path = sealstone.open(sealed, tmp_path / "opened", keys=BOB, sender="unsigned")
     assert copied(to_path) == to_path == opened._replace(content=None) and "content=None" in repr(to_path)
+    assert copied(to_path).note == "for Bob alone"
 
 
 def test_a_public_passport() -> None:

@@ -4,6 +4,7 @@ import asyncio
 import io
 import os
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -13,10 +14,11 @@ from typing import Any
 import pytest
 
 import calls
+import public
 import sealstone
 from sealstone import Passport, SealedFile, aio, argon2, timestamps
-from sealstone.argon2.low_level import Type, hash_secret_raw
-from sealstone.packages import sign
+from sealstone.argon2.low_level import Type, hash_secret, hash_secret_raw, verify_secret
+from sealstone.packages import Package, sign
 from sealstone.tokens import Challenge, IssuerKey, Pending
 from interrupts import interrupted
 
@@ -27,28 +29,94 @@ SEALED = sealstone.seal(b"text", to=BOB.public)
 LOCKED = ALICE.lock("passphrase", profile=calls.CHEAP).encode()
 HASHER = argon2.PasswordHasher(time_cost=1, memory_cost=1024, parallelism=1)
 HASH = HASHER.hash("password")
+ISSUER, CHALLENGE = IssuerKey.generate("ristretto255"), Challenge("ristretto255", "issuer.example")
+PENDING = Pending(ISSUER.public, CHALLENGE, 2)
+ANSWER = ISSUER.issue_batch(PENDING.request, 2)
 
 # Each takes less than the tenth of a second after which progress is told. The path is a new file's.
 SHORT: dict[str, Callable[..., object]] = {
-    "seal": lambda path, **it: sealstone.seal(b"text", path, to=BOB.public, **it),
-    "open": lambda path, **it: sealstone.open(SEALED, path, keys=BOB, sender="unsigned", **it),
-    "sealed_file": lambda path, **it: SealedFile(SEALED, keys=BOB, sender="unsigned", **it),
-    "lock": lambda path, **it: ALICE.lock("passphrase", profile=calls.CHEAP, **it),
-    "save": lambda path, **it: ALICE.save(path, "passphrase", profile=calls.CHEAP, **it),
-    "unlock": lambda path, **it: Passport.unlock(LOCKED, "passphrase", **it),
-    "sign": lambda path, **it: sign(ALICE, CONTENT, **it),
-    "report": lambda path, **it: SIGNED.report(CONTENT, **it),
-    "verify": lambda path, **it: SIGNED.verify(CONTENT, signers=ALICE.public, **it),
-    "cosign": lambda path, **it: SIGNED.cosign(BOB, CONTENT, **it),
-    "countersign": lambda path, **it: SIGNED.countersign(EVE, CONTENT, **it),
-    "request": lambda path, **it: timestamps.request(b"text", **it),
-    "renewal": lambda path, **it: timestamps.renewal(b"hello", calls.RESPONSE, **it),
-    "verify_timestamps": lambda path, **it: timestamps.verify(b"hello", calls.RESPONSE, calls.ROOTS, **it),
-    "calibrate": lambda path, **it: argon2.calibrate(0.001, memory_cost=1024, **it),
-    "PasswordHasher.hash": lambda path, **it: HASHER.hash("password", **it),
-    "PasswordHasher.verify": lambda path, **it: HASHER.verify(HASH, "password", **it),
-    "hash_secret_raw": lambda path, **it: hash_secret_raw(b"p", b"s" * 16, 1, 1024, 1, 32, Type.ID, **it),
+    "sealstone.seal": lambda path, **it: sealstone.seal(b"text", path, to=BOB.public, **it),
+    "sealstone.open": lambda path, **it: sealstone.open(SEALED, path, keys=BOB, sender="unsigned", **it),
+    "sealstone.SealedFile": lambda path, **it: SealedFile(SEALED, keys=BOB, sender="unsigned", **it),
+    "sealstone.Passport.lock": lambda path, **it: ALICE.lock("passphrase", profile=calls.CHEAP, **it),
+    "sealstone.Passport.save": lambda path, **it: ALICE.save(path, "passphrase", profile=calls.CHEAP, **it),
+    "sealstone.Passport.unlock": lambda path, **it: Passport.unlock(LOCKED, "passphrase", **it),
+    "packages.sign": lambda path, **it: sign(ALICE, CONTENT, **it),
+    "packages.Package.load": lambda path, **it: Package.load(SIGNED.to_bytes(), **it),
+    "packages.Package.save": lambda path, **it: SIGNED.save(path, **it),
+    "packages.Package.export": lambda path, **it: SIGNED.export(path, **it),
+    "packages.Package.report": lambda path, **it: SIGNED.report(CONTENT, **it),
+    "packages.Package.verify": lambda path, **it: SIGNED.verify(CONTENT, signers=ALICE.public, **it),
+    "packages.Package.cosign": lambda path, **it: SIGNED.cosign(BOB, CONTENT, **it),
+    "packages.Package.countersign": lambda path, **it: SIGNED.countersign(EVE, CONTENT, **it),
+    "timestamps.request": lambda path, **it: timestamps.request(b"text", **it),
+    "timestamps.renewal": lambda path, **it: timestamps.renewal(b"hello", calls.RESPONSE, **it),
+    "timestamps.verify": lambda path, **it: timestamps.verify(b"hello", calls.RESPONSE, calls.ROOTS, **it),
+    "tokens.IssuerKey.generate": lambda path, **it: IssuerKey.generate("rsa", **it),
+    "tokens.IssuerKey.issue_batch": lambda path, **it: ISSUER.issue_batch(PENDING.request, 2, **it),
+    "tokens.Pending": lambda path, **it: Pending(ISSUER.public, CHALLENGE, 2, **it),
+    "tokens.Pending.restore": lambda path, **it: Pending.restore(PENDING.save(), **it),
+    "tokens.Pending.finalize": lambda path, **it: Pending.restore(PENDING.save()).finalize(ANSWER, **it),
+    "argon2.calibrate": lambda path, **it: argon2.calibrate(0.001, memory_cost=1024, **it),
+    "argon2.PasswordHasher.hash": lambda path, **it: HASHER.hash("password", **it),
+    "argon2.PasswordHasher.verify": lambda path, **it: HASHER.verify(HASH, "password", **it),
+    "argon2.low_level.hash_secret": lambda path, **it: hash_secret(b"p", b"s" * 16, 1, 1024, 1, 32, Type.ID, **it),
+    "argon2.low_level.hash_secret_raw": lambda path, **it: hash_secret_raw(b"p", b"s" * 16, 1, 1024, 1, 32, Type.ID, **it),
+    "argon2.low_level.verify_secret": lambda path, **it: verify_secret(HASH.encode(), b"password", Type.ID, **it),
 }
+# Functions that take no `progress`, by the reason.
+WITHOUT = {
+    "short": """
+        sealstone.Passport sealstone.Passport.generate sealstone.Passport.from_words
+        sealstone.Passport.words sealstone.Passport.close sealstone.PublicPassport
+        sealstone.PublicPassport.load sealstone.TrustStore sealstone.TrustStore.approve
+        sealstone.TrustStore.deny sealstone.TrustStore.revoke sealstone.TrustStore.status
+        sealstone.TrustStore.rows
+        sealstone.SealedFile.readable sealstone.SealedFile.writable sealstone.SealedFile.seekable
+        sealstone.SealedFile.seek sealstone.SealedFile.tell sealstone.SealedFile.write
+        sealstone.SealedFile.close
+        packages.Package packages.Package.to_stamp packages.Package.derived_key packages.Report
+        packages.Report.layer packages.Report.to_dict
+        timestamps.Roots timestamps.Roots.load timestamps.Timestamp timestamps.Timestamp.to_dict
+        timestamps.check_answer
+        tokens.Challenge tokens.Challenge.decode tokens.Challenge.encode tokens.Challenge.digest
+        tokens.Directory.key tokens.IssuerKey tokens.IssuerKey.decode tokens.IssuerKey.encode
+        tokens.IssuerKey.issue tokens.IssuerKey.redeem tokens.IssuerKey.close tokens.IssuerPublicKey
+        tokens.IssuerPublicKey.decode tokens.IssuerPublicKey.encode tokens.IssuerPublicKey.redeem
+        tokens.Pending.save tokens.Token tokens.Token.decode tokens.Token.from_header
+        tokens.Token.encode tokens.read_challenges tokens.read_directory tokens.www_authenticate
+        argon2.Memory argon2.Memory.release argon2.Parameters argon2.PasswordHasher
+        argon2.PasswordHasher.from_parameters argon2.PasswordHasher.check_needs_rehash argon2.Pepper
+        argon2.Type argon2.extract_parameters argon2.install_as_argon2 argon2.low_level.Type
+        argon2.profiles.get_default_parameters
+    """,
+    "reads 4 MiB at most": "sealstone.recipients",
+    "copies what is in memory, 64 MiB of content at most": """
+        packages.Package.to_bytes packages.Package.embedded packages.Package.evidence
+        packages.Package.with_timestamp aio.evidence
+    """,
+    "the caller reads in pieces, and can stop between two": """
+        sealstone.SealedFile.readinto sealstone.SealedFile.read sealstone.SealedFile.readall
+    """,
+    "the caller hashes in pieces, and can stop between two": " ".join(
+        f"hashes.{name}{method}"
+        for name in ("Blake2b", "Skein256", "Skein512", "Skein1024", "SkeinTree")
+        for method in ("", ".update", ".digest", ".hexdigest", ".verify", ".copy")
+    )
+    + " hashes.SkeinTree.prove hashes.verify_piece",
+    "deprecated, with argon2-cffi's arguments": "argon2.hash_password argon2.hash_password_raw argon2.verify_password",
+    "waits for a server, as long as `timeout` says": "timestamps.fetch aio.fetch",
+}
+
+
+def test_every_function_takes_progress_or_has_a_reason() -> None:
+    """A new function has a place in one of the tables, so that the tests below see it."""
+    everything = public.callables()
+    takes = {name for name, call in everything.items() if public.takes_progress(call)}
+    without = public.listed(WITHOUT)
+    assert len(without) == len(set(without)) and set(everything) - takes == set(without)
+    # test_aio.py compares coroutines with what they are of.
+    assert {name for name in takes if not name.startswith("aio.") and not name.endswith("_async")} == set(SHORT)
 
 
 class Enough(Exception):
@@ -220,6 +288,90 @@ def test_a_signal_while_a_batch_of_tokens_is_made() -> None:
     assert len(tokens) == many and issuer.redeem(tokens[-1], challenge)
     with pytest.raises(ValueError, match="finalized already"):
         pending.finalize(response)
+
+
+def test_progress_while_a_batch_of_tokens_is_made() -> None:
+    """The client's blinds stay as they were, also if it is refused before the work."""
+    many = 5000
+
+    def later(done: int, total: int) -> None:
+        seen.append((done, total))
+        if len(seen) == 2:
+            raise Enough
+
+    pending = Pending(ISSUER.public, CHALLENGE, many)
+    response = ISSUER.issue_batch(pending.request, many)
+    for work in (
+        lambda: Pending(ISSUER.public, CHALLENGE, many, progress=later),
+        lambda: ISSUER.issue_batch(pending.request, many, progress=later),
+        lambda: pending.finalize(response, progress=enough),
+        lambda: pending.finalize(response, progress=later),
+    ):
+        seen: list[tuple[int, int]] = []
+        with pytest.raises(Enough):
+            work()
+        assert seen in ([(0, 1)] * 2, [])
+    assert len(pending.finalize(response)) == many
+
+
+def test_progress_while_an_rsa_key_is_made() -> None:
+    """Some keys take more than the tenth of a second."""
+    seen: list[tuple[int, int]] = []
+
+    def later(done: int, total: int) -> None:
+        seen.append((done, total))
+        if len(seen) == 2:
+            raise Enough
+
+    with pytest.raises(Enough):
+        for _ in range(1000):
+            seen.clear()
+            IssuerKey.generate("rsa", progress=later)
+    assert seen == [(0, 1)] * 2
+
+
+LEFT = """
+from sealstone.tokens import IssuerKey
+seen = []
+
+def later(done, total):
+    seen.append(done)
+    if len(seen) == 2:
+        raise InterruptedError
+
+try:
+    while True:
+        seen.clear()
+        IssuerKey.generate("rsa", progress=later)
+except InterruptedError:
+    print("ends")
+"""
+
+
+def test_the_interpreter_ends_while_a_thread_makes_a_key_that_nobody_wants() -> None:
+    done = subprocess.run([sys.executable, "-c", LEFT], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "ends\n", "")
+
+
+def test_progress_while_files_of_evidence_are_written(tmp_path: Path) -> None:
+    """Each waits for the disk. What was written goes with the hidden directory."""
+    seen: list[tuple[int, int]] = []
+
+    def third(done: int, total: int) -> None:
+        seen.append((done, total))
+        if len(seen) == 3:
+            raise Enough
+
+    long = sign(ALICE, embed={f"{n}": b"text" for n in range(2000)})
+    with pytest.raises(Enough):
+        long.export(tmp_path / "new", progress=third)
+    assert 0 < seen[0][0] < seen[1][0] < seen[2][0] < seen[2][1] and os.listdir(tmp_path) == []
+
+
+def test_a_signal_while_files_of_evidence_are_written(tmp_path: Path) -> None:
+    long = sign(ALICE, embed={f"{n}": b"text" for n in range(2000)})
+    interrupted(lambda: long.export(tmp_path / "new"), 0.6)
+    assert os.listdir(tmp_path) == []
 
 
 def test_a_signal_while_hashes_are_measured() -> None:

@@ -1,8 +1,8 @@
 """The reference is that of the stubs and the sources."""
 
 import ast
+import importlib
 import re
-import types
 
 import pytest
 
@@ -31,8 +31,15 @@ def test_coroutines_have_the_arguments_of_their_methods() -> None:
     assert "await unlock(source: Path | Buffer, passphrase: Text, *" in text
 
 
+def test_nothing_private_is_there() -> None:
+    """Neither constructors that nobody calls, nor private names. Values are numbers."""
+    code = "".join(reference.PAGE.read_text(encoding="utf-8").split("```")[1::2])
+    assert re.findall(r"\b_[A-Za-z]\w*", code) == [] and "\nPackage(" not in code
+    assert "DEFAULT_MEMORY_COST = 65536\n" in code and "PIECE = 1 << 20\n" in code
+
+
 def test_a_value_without_a_line_is_noticed() -> None:
-    module = types.ModuleType("sealstone.argon2")
+    module = importlib.import_module("sealstone.argon2")
     assert "Memory in KiB" in " ".join(reference.constant("DEFAULT_MEMORY_COST", module))
     with pytest.raises(ValueError, match="says what it is"):
         reference.constant("_MOST_KIB", module)

@@ -7,6 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from sealstone import Passport
+from sealstone.argon2.low_level import Type, hash_secret_raw
+from sealstone.packages import sign
+
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
 
 # In the child, no object has the secret but a `bytearray`, which it fills byte by byte.
@@ -55,6 +59,22 @@ threading.Thread(target=body, daemon=True).start()
 used.acquire()
 """
 LENGTH = 200
+# A key that is derived into a buffer, which is wiped then. Nothing overwrites what is freed.
+DERIVED = """
+import sys
+from sealstone.argon2.low_level import Type, hash_secret_raw
+from sealstone.packages import Package
+room = bytearray(64)
+package = Package.load(bytes.fromhex({package!r}))
+{call}
+for at in range(len(room)):
+    room[at] = 0
+print("ready", flush=True)
+sys.stdin.read()
+"""
+PACKAGE = sign(Passport.generate("Alice"), embed={"a": b"x"}, secret=b"s" * 32)
+HASHED = "hash_secret_raw(b'p', b's' * 16, 1, 8, 1, 64, Type.ID"
+LABELLED = "package.derived_key(b's' * 32, 'label'"
 
 
 def copies(planted: str = "") -> int:
@@ -62,18 +82,23 @@ def copies(planted: str = "") -> int:
     secret = bytes((at * at * 31 + at * 7 + 11) % 251 for at in range(LENGTH))
     # Allocators write their lists to the begin of what was freed.
     parts = [secret[32:64], secret[100:132]]
-    command = [sys.executable, "-c", CHILD.format(length=LENGTH, planted=planted)]
+    return found(CHILD.format(length=LENGTH, planted=planted), parts)
+
+
+def found(program: str, parts: list[bytes]) -> int:
+    """How often the memory of a child has one of these parts, once it is ready."""
+    command = [sys.executable, "-c", program]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
         assert child.stdin and child.stdout and child.stdout.readline() == b"ready\n"
-        found = sum(memory.count(part) for memory in regions(child.pid) for part in parts)
+        count = sum(memory.count(part) for memory in regions(child.pid) for part in parts)
         child.stdin.close()
     assert child.returncode == 0
-    return found
+    return count
 
 
 def regions(process: int) -> list[bytes]:
     """Everything that the process can write."""
-    found = []
+    regions = []
     with open(f"/proc/{process}/mem", "rb", buffering=0) as memory:
         for line in Path(f"/proc/{process}/maps").read_text().splitlines():
             place = re.match(r"([0-9a-f]+)-([0-9a-f]+) rw", line)
@@ -81,10 +106,10 @@ def regions(process: int) -> list[bytes]:
                 begin, end = (int(it, 16) for it in place.groups())
                 try:
                     memory.seek(begin)
-                    found.append(memory.read(end - begin))
+                    regions.append(memory.read(end - begin))
                 except OSError:  # Pages of secrets, which nobody else reads.
                     continue
-    return found
+    return regions
 
 
 def test_no_copy_stays() -> None:
@@ -95,6 +120,19 @@ def test_no_copy_stays() -> None:
 @pytest.mark.parametrize("call", ["pass", "keyed.digest()", "keyed.copy()", "keyed.hexdigest()", "keyed.verify(b'x')", "keyed.update(b'x')"])
 def test_no_key_stays_on_the_stack_of_a_thread(data: str, call: str) -> None:
     assert copies(THREAD.format(data=data, call=call)) == 0
+
+
+@pytest.mark.parametrize("call", [HASHED, LABELLED], ids=["hash_secret_raw", "derived_key"])
+def test_no_copy_of_a_key_stays(call: str) -> None:
+    """The same search finds the key where it was returned as `bytes`."""
+    key: bytes = eval(call + ")", {"hash_secret_raw": hash_secret_raw, "Type": Type, "package": PACKAGE})
+    stored = PACKAGE.to_bytes().hex()
+
+    def left(call: str) -> int:
+        return found(DERIVED.format(package=stored, call=call), [key[-16:]])
+
+    assert left(call + ", into=room)") == 0
+    assert left("kept = " + call + ")") > 0
 
 
 def test_a_copy_is_found() -> None:

@@ -42,16 +42,20 @@ else:
 class Opened(_Opened):
     """A file that was opened: its content, unless that went to a target, and what came with it.
 
-    `repr` shows the length of the content only. With content, it cannot be pickled: hand `content`
-    itself to another process, if that may have it.
+    `repr` shows the lengths of the content and the note only. With content, it cannot be pickled:
+    hand `content` itself to another process, if that may have it. A pickle of the rest has the name
+    and the note, which were sealed too.
     """
 
     __slots__ = ()
 
     def __repr__(self) -> str:
-        content = None if self.content is None else f"<{len(self.content)} bytes>"
-        shown = [f"{name}={value!r}" for name, value in zip(self._fields[1:], self[1:])]
-        return f"Opened(content={content}, {', '.join(shown)})"
+        lengths = {
+            "content": None if self.content is None else f"<{len(self.content)} bytes>",
+            "note": None if self.note is None else f"<{len(self.note)} characters>",
+        }
+        shown = [f"{name}={lengths.get(name, repr(value))}" for name, value in zip(self._fields, self)]
+        return f"Opened({', '.join(shown)})"
 
     def __copy__(self) -> Opened:
         return self

@@ -30,7 +30,7 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, overload
 
 from sealstone import _native
 from sealstone._native import Passport, PublicPassport, TrustStore
@@ -106,24 +106,32 @@ class Package:
         raise AttributeError(f"a package does not change: {name!r} cannot be set")
 
     @classmethod
-    def load(cls, source: "Buffer | Path | Readable") -> "Package":
+    def load(
+        cls, source: "Buffer | Path | Readable", *, progress: Progress | None = None
+    ) -> "Package":
         """Reads a package of up to 1 GiB, from bytes-like data, a path or a file object.
+
+        `progress(done, total)` counts bytes; it cancels by raising.
 
         Raises `Malformed` or `Unsupported` of `sealstone.errors`. No layer is checked.
         """
         path = os.fspath(source) if isinstance(source, (str, os.PathLike)) else None
-        return cls(_native.Package.load(source), path)
+        return cls(_native.Package.load(source, progress), path)
 
     def to_bytes(self) -> bytes:
         """The bytes to store."""
         return self._package.encode()
 
-    def save(self, path: Path, *, overwrite: bool = False) -> None:
+    def save(
+        self, path: Path, *, overwrite: bool = False, progress: Progress | None = None
+    ) -> None:
         """Writes the package to a file, which appears whole or not at all.
+
+        `progress(done, total)` counts bytes; it cancels by raising, until the file appears.
 
         Raises `FileExistsError` if the file is there, unless it may be overwritten.
         """
-        self._package.save(path, overwrite)
+        self._package.save(path, overwrite, progress)
         object.__setattr__(self, "_path", os.fspath(path))
 
     @cached_property
@@ -330,13 +338,22 @@ class Package:
         """
         return Package(self._package.with_timestamp(response))
 
-    def derived_key(self, secret: "Buffer", label: str) -> bytes:
+    @overload
+    def derived_key(self, secret: "Buffer", label: str, *, into: None = None) -> bytes: ...
+    @overload
+    def derived_key(self, secret: "Buffer", label: str, *, into: "Buffer") -> int: ...
+    def derived_key(
+        self, secret: "Buffer", label: str, *, into: "Buffer | None" = None
+    ) -> bytes | int:
         """32 bytes, derived from a secret and bound to this package, its policy and the label.
 
-        Verify the package first. Raises `Altered` if the secret is not the signer's, `ValueError`
-        if the label has not 1 to 255 bytes.
+        Verify the package first. Nobody can wipe `bytes`: give a writable buffer of 32 bytes or
+        more as `into`. The key goes to its begin, and its length is returned.
+
+        Raises `Altered` if the secret is not the signer's, `ValueError` if the label has not 1 to
+        255 bytes or the buffer is too short, `TypeError` if it is read-only.
         """
-        return self._package.derived_key(secret, label)
+        return self._package.derived_key(secret, label, into)
 
     def evidence(self, report: Report | None = None) -> dict[str, bytes]:
         """Everything that others need to check the package with OpenSSL: names and contents.
@@ -346,12 +363,17 @@ class Package:
         """
         return dict(self._package.evidence(None if report is None else report.checked))
 
-    def export(self, directory: Path, report: Report | None = None) -> None:
+    def export(
+        self, directory: Path, report: Report | None = None, *, progress: Progress | None = None
+    ) -> None:
         """Writes the evidence to a new directory, which appears whole or not at all.
+
+        `progress(done, total)` counts bytes, a file at a time; it cancels by raising, until the
+        directory appears.
 
         Raises `FileExistsError` if the directory is there.
         """
-        self._package.export(directory, None if report is None else report.checked)
+        self._package.export(directory, None if report is None else report.checked, progress)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Package):

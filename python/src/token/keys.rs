@@ -1,14 +1,15 @@
 //! The two halves of an issuer's key.
 
-use super::{Challenge, Token, exception, interruptible, name_of, type_of};
+use super::{Challenge, Token, WORKING, exception, interruptible, name_of, type_of};
 use crate::data::{Data, Secret};
 use crate::number::Number;
 use crate::output::bytes_of;
+use crate::watch::{Progress, Watch};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use sealstone_token::Error;
-use sealstone_token::privacypass;
+use sealstone_token::privacypass::{self, TokenType};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The public half of an issuer's key.
@@ -88,11 +89,25 @@ pub(crate) struct IssuerKey {
 #[pymethods]
 impl IssuerKey {
     /// A new key.
+    ///
+    /// `progress(0, 1)` is called before, and about ten times a second while an RSA key is made. It
+    /// cancels by raising.
     #[staticmethod]
-    fn generate(py: Python<'_>, token_type: &str) -> PyResult<Self> {
+    #[pyo3(signature = (token_type, *, progress=None))]
+    fn generate(py: Python<'_>, token_type: &str, progress: Option<Progress>) -> PyResult<Self> {
         let token_type = type_of(token_type)?;
-        let made = py.detach(|| privacypass::IssuerKey::generate(token_type).map(Self::of));
-        made.map_err(|error| exception(py, error))
+        let watch = Watch::new(progress);
+        let (done, total) = WORKING;
+        watch.look(py, done, total)?;
+        let generate = move || privacypass::IssuerKey::generate(token_type);
+        let made = py.detach(|| match token_type {
+            TokenType::BlindRsa2048 => watch.leave(WORKING, generate),
+            _ => Some(generate()),
+        });
+        let made = made.ok_or(Error::Cancelled).flatten();
+        watch
+            .result(made, |error| exception(py, error))
+            .map(Self::of)
     }
 
     /// Reads what `encode` gave.
@@ -129,15 +144,17 @@ impl IssuerKey {
         Ok(PyBytes::new(py, &response))
     }
 
-    /// Answers a request for up to `limit` tokens.
+    /// Answers a request for up to `limit` tokens. `progress` is that of `Pending`.
+    #[pyo3(signature = (request, limit, *, progress=None))]
     fn issue_batch<'py>(
         &self,
         py: Python<'py>,
         request: Data,
         limit: Number<usize>,
+        progress: Option<Progress>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let key = self.get()?;
-        let response = interruptible(py, || key.issue_batch(&request, limit.0))?;
+        let response = interruptible(py, progress, || key.issue_batch(&request, limit.0))?;
         bytes_of(py, response)
     }
 

@@ -184,7 +184,8 @@ class PasswordHasher:
     ) -> str:
         """`hash` on another thread, on which `progress` is called: the event loop goes on.
 
-        A task that is cancelled stops its hash, which takes about a tenth of a second.
+        A task that is cancelled stops its hash, which takes about a tenth of a second; while it
+        waits for a thread, it ends at once. The threads are those of `sealstone.aio`.
         """
         return await coroutine(self.hash)(password, salt=salt, progress=progress)
 
@@ -193,7 +194,8 @@ class PasswordHasher:
     ) -> Literal[True]:
         """`verify` on another thread, on which `progress` is called: the event loop goes on.
 
-        A task that is cancelled stops its hash, which takes about a tenth of a second.
+        A task that is cancelled stops its hash, which takes about a tenth of a second; while it
+        waits for a thread, it ends at once. The threads are those of `sealstone.aio`.
         """
         return await coroutine(self.verify)(hash, password, progress=progress)
 
@@ -227,7 +229,7 @@ class PasswordHasher:
 
 
 def _salt(length: int) -> bytes:
-    if not 0 <= length < 1 << 32:
+    if not 8 <= length < 1 << 32:
         raise HashingError("a salt has 8 to 4294967295 bytes")
     return os.urandom(length)
 

@@ -1,7 +1,7 @@
 """The functions of argon2-cffi's module of this name. All parameters are given."""
 
 from enum import Enum
-from typing import Literal
+from typing import Literal, overload
 
 from sealstone._native import Memory, Pepper, argon2_hash, argon2_verify
 from sealstone._types import Buffer, Progress
@@ -60,6 +60,7 @@ def hash_secret(
     return encoded.text().encode("ascii")
 
 
+@overload
 def hash_secret_raw(
     secret: Buffer,
     salt: bytes,
@@ -74,22 +75,65 @@ def hash_secret_raw(
     associated_data: bytes = b"",
     memory: Memory = MEMORY,
     progress: Progress | None = None,
-) -> bytes:
+    into: None = None,
+) -> bytes: ...
+@overload
+def hash_secret_raw(
+    secret: Buffer,
+    salt: bytes,
+    time_cost: int,
+    memory_cost: int,
+    parallelism: int,
+    hash_len: int,
+    type: Type,
+    version: int = ARGON2_VERSION,
+    *,
+    pepper: Pepper | None = None,
+    associated_data: bytes = b"",
+    memory: Memory = MEMORY,
+    progress: Progress | None = None,
+    into: Buffer,
+) -> int: ...
+def hash_secret_raw(
+    secret: Buffer,
+    salt: bytes,
+    time_cost: int,
+    memory_cost: int,
+    parallelism: int,
+    hash_len: int,
+    type: Type,
+    version: int = ARGON2_VERSION,
+    *,
+    pepper: Pepper | None = None,
+    associated_data: bytes = b"",
+    memory: Memory = MEMORY,
+    progress: Progress | None = None,
+    into: Buffer | None = None,
+) -> bytes | int:
     """Hashes `secret` to `hash_len` bytes: a key, for example.
 
+    Nobody can wipe `bytes`. Give a writable buffer of `hash_len` bytes or more as `into`: the hash
+    goes to its begin, and `hash_len` is returned. After an exception, the buffer is as it was.
     `progress(done, total)` is called about ten times a second, and cancels by raising.
-    Raises `HashingError` if the parameters are not allowed or memory is missing.
+
+    Raises `HashingError` if the parameters are not allowed, memory is missing or the buffer is too
+    short, `TypeError` if it is read-only.
 
     >>> from sealstone.argon2.low_level import Type, hash_secret_raw
     >>> key = hash_secret_raw(b"passphrase", b"16 bytes of salt", 3, 1024, 1, 32, Type.ID)
     >>> len(key)
     32
+    >>> room = bytearray(32)
+    >>> hash_secret_raw(b"passphrase", b"16 bytes of salt", 3, 1024, 1, 32, Type.ID, into=room)
+    32
+    >>> room == key
+    True
     """
     task = (type.value, version, time_cost, memory_cost, parallelism, salt, pepper, associated_data)
-    if len(salt) < 8:
+    if memoryview(salt).nbytes < 8:
         raise HashingError("Salt is too short")
     try:
-        return argon2_hash(secret, task, hash_len, known(memory), progress)
+        return argon2_hash(secret, task, hash_len, known(memory), progress, into)
     except (ValueError, MemoryError) as error:
         raise HashingError(str(error)) from None
 
