@@ -83,7 +83,7 @@ test-constant-time: ## no branch and no address depends on a token's key or blin
 	@scripts/setup test
 	scripts/test-constant-time $(CARGO_FLAGS)
 
-campaign: ## hours of kills, full disks, closed pipes, large files, C in valgrind (ARGS=… names tests)
+campaign: ## hours of kills, full disks, large files, C in valgrind (ARGS=… names tests)
 	@scripts/setup test
 	@export SEALSTONE_CAMPAIGN_SEED=$${SEALSTONE_CAMPAIGN_SEED:-$$RANDOM$$RANDOM}; \
 	echo "campaign: seed $$SEALSTONE_CAMPAIGN_SEED"; \

@@ -320,10 +320,10 @@ class Package:
         progress: Progress | None,
     ) -> "Package":
         report = self.report(content, progress=progress)
-        for layer in report.layers:
-            unread = layer.name == "content" and layer.verdict == "unchecked"
-            if unread or (layer.verdict == "bad" and not layer.missing):
-                raise NotVerified(f"{layer.name}: {layer.reason}; it was not signed", report)
+        assert report.checked is not None, "the report was made here"
+        prevents = report.checked.prevents_signing()
+        if prevents is not None:
+            raise NotVerified(f"{prevents}; it was not signed", report)
         return Package(self._package.with_signature(passport, counter, time))
 
     def to_stamp(self) -> bytes:

@@ -167,6 +167,13 @@ impl Checked {
             .collect()
     }
 
+    /// The first layer for which nobody should co-sign the package, and why.
+    fn prevents_signing(&self) -> Option<String> {
+        let mut layers = self.0.layers.iter();
+        let layer = layers.find(|it| it.prevents_signing())?;
+        Some(format!("{}: {}", layer.layer, layer.reason))
+    }
+
     fn signers(&self) -> Vec<SignerRow> {
         self.0.signers.iter().map(signer_row).collect()
     }

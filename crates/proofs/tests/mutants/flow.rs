@@ -1,7 +1,7 @@
-//! Whether two runs have the same data flow: their results come from the same operations on the same
-//! values.
+//! Whether two runs have the same data flow: the same operations on the same values lead to their
+//! results.
 //!
-//! Each byte of a register and of memory has a number. A copy copies numbers. Any other operation
+//! Each byte of a register and of memory has a number. A copy copies numbers. Another operation
 //! gives its results new numbers, which depend on the operation and on the numbers of its operands
 //! alone. So equal numbers are equal values, whatever the inputs are. Different numbers say nothing.
 //! Sums of the same numbers are equal in any order.

@@ -112,10 +112,12 @@ fn same_count(old: &Instruction, new: &Instruction, n: u32) -> bool {
     n == count && have_equal_bits(old, new, n, bits - 1)
 }
 
-/// Whether operand `n` is an immediate that chooses halves of vectors, and both choose the same.
+/// Whether operand `n` is an immediate that chooses parts of vectors, and both choose the same.
 fn same_choice(old: &Instruction, new: &Instruction, n: u32) -> bool {
-    use Mnemonic::{Vextractf128, Vextracti128, Vinsertf128, Vinserti128, Vperm2f128, Vperm2i128};
+    use Mnemonic::*;
     let (choice, meant) = match old.mnemonic() {
+        Pextrq | Vpextrq => (2, 1),
+        Pextrd | Vpextrd => (2, 0b11),
         Vextractf128 | Vextracti128 => (2, 1),
         Vinsertf128 | Vinserti128 => (3, 1),
         // Two choices among four halves, each with a bit that makes zeros.
@@ -151,7 +153,7 @@ mod tests {
 
     #[test]
     fn changes_that_mean_the_same() {
-        let same: [[Write; 2]; 20] = [
+        let same: [[Write; 2]; 22] = [
             [|c| c.rol(rax, 0x20), |c| c.rol(rax, 0xa0)],
             [|c| c.ror(eax, 7), |c| c.ror(eax, 0x47)],
             [|c| c.shl(rax, 10), |c| c.shl(rax, 0x4a)],
@@ -194,6 +196,8 @@ mod tests {
                 |c| c.vperm2i128(ymm1, ymm2, ymm3, 0x31),
                 |c| c.vperm2f128(ymm1, ymm2, ymm3, 0x31),
             ],
+            [|c| c.vpextrd(eax, xmm1, 1), |c| c.vpextrd(eax, xmm1, 5)],
+            [|c| c.pextrq(rax, xmm1, 0), |c| c.pextrq(rax, xmm1, 2)],
             [|c| c.vprolq(zmm1, zmm2, 40), |c| c.vprolq(zmm1, zmm2, 104)],
             [|c| c.vprord(zmm1, zmm2, 7), |c| c.vprord(zmm1, zmm2, 39)],
         ];
@@ -204,7 +208,7 @@ mod tests {
 
     #[test]
     fn changes_that_do_not() {
-        let others: [[Write; 2]; 18] = [
+        let others: [[Write; 2]; 20] = [
             [|c| c.rol(rax, 0x20), |c| c.rol(rax, 0x60 + 1)],
             [|c| c.rol(eax, 7), |c| c.rol(rax, 7)],
             [|c| c.rol(rax, 0x20), |c| c.ror(rax, 0xa0)],
@@ -223,6 +227,8 @@ mod tests {
             [|c| c.add(rax, 8), |c| c.add(rax, 0x48)],
             [|c| c.xchg(eax, eax), |c| c.nop()],
             [|c| c.xchg(rax, rsi), |c| c.nop()],
+            [|c| c.vpextrd(eax, xmm1, 1), |c| c.vpextrd(eax, xmm1, 3)],
+            [|c| c.vpextrq(rax, xmm1, 0), |c| c.vpextrq(rax, xmm1, 1)],
             [|c| c.vprolq(zmm1, zmm2, 40), |c| c.vprolq(zmm1, zmm2, 72)],
             [|c| c.vprord(zmm1, zmm2, 7), |c| c.vprord(zmm1, zmm2, 23)],
             [
