@@ -26,7 +26,7 @@
 //!
 //! Some proved mutants mean the same for everybody, for example a rotation by 64 bits more
 //! ([`same::reason`]). Of others, a run on this CPU has the same data flow as one of the original
-//! ([`flow::is_same`]). The file `mutants/survivors.txt` has all others, each with its place in the
+//! ([`flow::reason`]). The file `mutants/survivors.txt` has all others, each with its place in the
 //! function and the reason why it is right. A proved mutant that it lacks ends the campaign. So a
 //! CPU without AVX-512 cannot judge the mutants that need it.
 
@@ -152,31 +152,6 @@ fn run_with_few(
     if let Some(verdict) = failed.next() {
         found.verdict = verdict;
     }
-}
-
-/// A reason why a proved mutant is right: in runs on this CPU, its data flow is the original's.
-fn flow_reason(
-    session: &mut Session,
-    images: [&Image; 2],
-    proved: &Proved,
-    at: u64,
-) -> Option<&'static str> {
-    let (kernel, symbol) = (&proved.kernel, &proved.symbol);
-    let mut compared = 0;
-    for contract in proved.contracts_at(at) {
-        let mut trace = |image| session.trace(image, symbol, contract, &kernel.set.processor());
-        let [Ok(one), Ok(other)] = images.map(&mut trace) else {
-            continue;
-        };
-        for (one, other) in one.iter().zip(&other) {
-            let runs = [(images[0], &one[..]), (images[1], &other[..])];
-            if !flow::is_same(runs, contract.results) {
-                return None;
-            }
-            compared += 1;
-        }
-    }
-    (compared > 0).then_some("the same operations on the same values, in runs of both")
 }
 
 impl Proved {
@@ -369,7 +344,7 @@ impl Campaign {
                 count.proved += 1;
                 let not_run = if ran { "" } else { NOT_RUN };
                 let same = same::reason(&old, &new);
-                match same.or_else(|| flow_reason(session, [image, &mutant], proved, at)) {
+                match same.or_else(|| flow::reason(session, [image, &mutant], proved, at)) {
                     Some(reason) => *self.same.entry(reason).or_default() += 1,
                     None => self.proved.push(format!("{place}{not_run}")),
                 }
@@ -509,7 +484,7 @@ fn a_run_with_a_few_elements_contradicts_a_proof() {
         let mut found = Findings::without_contracts();
         run_with_few(&mut Session::new(), &mutant, proved, wrong.at, &mut found);
         assert!(found.ran);
-        let same = flow_reason(&mut Session::new(), [&image, &mutant], proved, wrong.at);
+        let same = flow::reason(&mut Session::new(), [&image, &mutant], proved, wrong.at);
         assert_eq!(same.is_some(), is_right);
         let verdict = found.verdict;
         match verdict.reason() {

@@ -4,7 +4,9 @@
 //! Each byte of a register and of memory has a number. A copy copies numbers. Another operation
 //! gives its results new numbers, which depend on the operation and on the numbers of its operands
 //! alone. So equal numbers are equal values, whatever the inputs are. Different numbers say nothing.
-//! Sums of the same numbers are equal in any order.
+//! Sums of the same numbers are equal in any order. The runs must stand for all others: neither
+//! addresses nor jumps may depend on the inputs. The prover has shown that. If a contract has any
+//! number of elements, the conditions of jumps must be the same operations, too.
 //!
 //! This finds mutants that are right because nothing reads what they change, or because a register
 //! holds the same value already. It does not use the prover's formulas. Addresses are those of the
@@ -13,29 +15,89 @@
 #[path = "flow/operation.rs"]
 mod operation;
 
+use super::Proved;
 use iced_x86::{
-    Decoder, DecoderOptions, EncodingKind, Instruction, InstructionInfo, InstructionInfoFactory,
-    MemorySize, Mnemonic, OpAccess, OpKind, Register,
+    ConditionCode, Decoder, DecoderOptions, EncodingKind, Instruction, InstructionInfo,
+    InstructionInfoFactory, MemorySize, Mnemonic, OpAccess, OpKind, Register,
 };
-use operation::{Operation, Value, Zeros};
+use operation::{Operation, Value, Zeros, copies, does_nothing, is_zero, may_keep_flags};
 use sealstone_prover::image::Image;
-use sealstone_prover::prove::Executed;
+use sealstone_prover::prove::{Executed, Session};
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
-/// Whether a run of one image and a run of another one have the same data flow. `results` is the
-/// number of registers with results: none, rax, or rax and rdx. If a run has an instruction that is
-/// not followed here, the answer is no.
-pub(super) fn is_same(runs: [(&Image, &[Executed]); 2], results: usize) -> bool {
+/// A reason why a proved mutant is right: in a run of each contract on this CPU, its data flow is the
+/// original's.
+pub(super) fn reason(
+    session: &mut Session,
+    images: [&Image; 2],
+    proved: &Proved,
+    at: u64,
+) -> Option<&'static str> {
+    let (kernel, symbol) = (&proved.kernel, &proved.symbol);
+    proved.contracts_at(at).next()?;
+    for contract in proved.contracts_at(at) {
+        let compared = Compared {
+            results: contract.results,
+            branches: contract.is_by_induction(),
+        };
+        let traces =
+            images.map(|image| session.trace(image, symbol, contract, &kernel.set.processor()));
+        let [Ok(one), Ok(other)] = traces else {
+            return None;
+        };
+        let mut runs = one.iter().zip(&other);
+        let same = |(one, other): (&Vec<_>, &Vec<_>)| {
+            is_same([(images[0], one), (images[1], other)], compared)
+        };
+        if !runs.all(same) {
+            return None;
+        }
+    }
+    Some("the same operations on the same values, in runs of both")
+}
+
+/// Whether a run of one image and a run of another one have the same data flow. If a run has an
+/// instruction that is not followed here, the answer is no.
+fn is_same(runs: [(&Image, &[Executed]); 2], kind: Compared) -> bool {
     let mut values = Values::default();
     let ends = runs.map(|(image, run)| end(&mut values, image, run));
     let [Some(one), Some(other)] = ends else {
         return false;
     };
-    let places: BTreeSet<Place> = one.keys().chain(other.keys()).copied().collect();
-    let mut seen = places.into_iter().filter(|place| place.is_seen(results));
-    seen.all(|place| values.of_byte(&one, place) == values.of_byte(&other, place))
+    if kind.branches && one.branches != other.branches {
+        return false;
+    }
+    let places: BTreeSet<Place> = one
+        .bytes
+        .keys()
+        .chain(other.bytes.keys())
+        .copied()
+        .collect();
+    let mut seen = places
+        .into_iter()
+        .filter(|place| place.is_seen(kind.results));
+    seen.all(|place| values.of_byte(&one.bytes, place) == values.of_byte(&other.bytes, place))
 }
+
+/// What of two runs is compared, beside memory and the registers that belong to the caller.
+#[derive(Clone, Copy)]
+struct Compared {
+    /// The number of registers with results: none, rax, or rax and rdx.
+    results: usize,
+    /// The conditions of jumps. They matter if these runs do not stand for all: other numbers of
+    /// elements may jump in another way.
+    branches: bool,
+}
+
+/// The end of a run.
+struct End {
+    bytes: Bytes,
+    branches: Vec<Branch>,
+}
+
+/// The condition of a jump, and the numbers of the flags that it reads.
+type Branch = (ConditionCode, Vec<Byte>);
 
 /// The number of a byte's value. Those below 256 are constants.
 type Byte = u64;
@@ -121,11 +183,12 @@ impl Values {
 }
 
 /// The bytes at the end of a run. `None` if it has an instruction that is not followed.
-fn end(values: &mut Values, image: &Image, run: &[Executed]) -> Option<Bytes> {
+fn end(values: &mut Values, image: &Image, run: &[Executed]) -> Option<End> {
     let mut factory = InstructionInfoFactory::new();
     let mut state = State {
         values,
         bytes: Bytes::new(),
+        branches: Vec::new(),
         entry: run.first()?.general[STACK_POINTER],
     };
     for executed in run {
@@ -133,7 +196,10 @@ fn end(values: &mut Values, image: &Image, run: &[Executed]) -> Option<Bytes> {
         let instruction = Decoder::with_ip(64, code, executed.at, DecoderOptions::NONE).decode();
         state.execute(&instruction, executed, factory.info(&instruction))?;
     }
-    Some(state.bytes)
+    let State {
+        bytes, branches, ..
+    } = state;
+    Some(End { bytes, branches })
 }
 
 /// The number of rsp in the order of encoding.
@@ -148,6 +214,7 @@ const WHOLE_VECTOR: usize = 64;
 struct State<'a> {
     values: &'a mut Values,
     bytes: Bytes,
+    branches: Vec<Branch>,
     /// The stack pointer at the entry.
     entry: u64,
 }
@@ -170,6 +237,13 @@ impl State<'_> {
         let is_string = is_repeated && instruction.is_string_instruction();
         if does_nothing(instruction) || is_string && executed.general[COUNTER] == 0 {
             return Some(());
+        }
+        if instruction.is_loop() || instruction.is_loopcc() || instruction.is_jcx_short() {
+            return None;
+        }
+        if instruction.is_jcc_short_or_near() {
+            let read = self.read(flags(instruction.rflags_read()));
+            self.branches.push((instruction.condition_code(), read));
         }
         let memory = self.memory(instruction, executed, info)?;
         if instruction.mnemonic() == Mnemonic::Vzeroupper {
@@ -324,6 +398,9 @@ impl State<'_> {
         }
         if operation != Operation::Add {
             parts.push(self.read(flags(instruction.rflags_read())));
+        }
+        if may_keep_flags(instruction) {
+            parts.push(self.read(flags(instruction.rflags_modified())));
         }
         if is_zero(instruction, &parts) {
             return Results {
@@ -484,17 +561,20 @@ fn flags(bits: u32) -> impl Iterator<Item = Place> {
         .map(Place::Flag)
 }
 
-/// The registers that an instruction reads without naming them as operands. Registers of addresses
-/// do not count: the runs have the addresses.
+/// The registers that an instruction reads without naming them as operands to be read. Registers of
+/// addresses do not count: the runs have the addresses.
 fn implicit(instruction: &Instruction, info: &InstructionInfo) -> Vec<Register> {
-    use Mnemonic::{Div, Idiv, Imul, Mul, Mulx};
+    use Mnemonic::{Cmpxchg, Cmpxchg8b, Cmpxchg16b, Div, Idiv, Imul, Mul, Mulx};
     let operands = 0..instruction.op_count();
     let mut named: Vec<Register> = operands
-        .filter(|n| instruction.op_kind(*n) == OpKind::Register)
+        .filter(|n| instruction.op_kind(*n) == OpKind::Register && reads(info.op_access(*n)))
         .map(|n| instruction.op_register(n))
         .collect();
     // An operand that these do not name may be in a register of the address.
-    if !matches!(instruction.mnemonic(), Mul | Imul | Mulx | Div | Idiv) {
+    if !matches!(
+        instruction.mnemonic(),
+        Cmpxchg | Cmpxchg8b | Cmpxchg16b | Div | Idiv | Imul | Mul | Mulx
+    ) {
         named.extend([instruction.memory_base(), instruction.memory_index()]);
     }
     let is_named = |it: &Register| {
@@ -508,32 +588,6 @@ fn implicit(instruction: &Instruction, info: &InstructionInfo) -> Vec<Register> 
         .collect();
     implicit.sort();
     implicit
-}
-
-fn does_nothing(instruction: &Instruction) -> bool {
-    use Mnemonic::{Endbr64, Nop, Prefetchnta, Prefetcht0, Prefetcht1, Prefetcht2, Prefetchw};
-    matches!(
-        instruction.mnemonic(),
-        Endbr64 | Nop | Prefetchnta | Prefetcht0 | Prefetcht1 | Prefetcht2 | Prefetchw
-    )
-}
-
-/// Whether the bytes of the result are those of the operand, and zeros above them.
-fn copies(instruction: &Instruction) -> bool {
-    use Mnemonic::*;
-    let copies = [
-        Mov, Movzx, Push, Pop, Movd, Movq, Vmovd, Vmovq, Movaps, Movapd, Movdqa, Movups, Movupd,
-        Movdqu, Vmovaps, Vmovapd, Vmovdqa, Vmovdqa32, Vmovdqa64, Vmovups, Vmovupd, Vmovdqu,
-        Vmovdqu8, Vmovdqu32, Vmovdqu64, Movntdq, Vmovntdq,
-    ];
-    copies.contains(&instruction.mnemonic()) && !instruction.has_op_mask()
-}
-
-/// Whether the result is zero: such an operation on twice the same operand reads nothing.
-fn is_zero(instruction: &Instruction, parts: &[Vec<Byte>]) -> bool {
-    use Mnemonic::*;
-    let zeros = [Sub, Xor, Pxor, Xorps, Vpxor, Vpxord, Vpxorq, Vxorps, Vxorpd];
-    zeros.contains(&instruction.mnemonic()) && parts.iter().all(Vec::is_empty)
 }
 
 #[cfg(test)]

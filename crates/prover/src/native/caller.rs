@@ -167,9 +167,9 @@ impl Caller {
     /// # Safety
     /// As for [`Caller::call`].
     pub(crate) unsafe fn record(&mut self, function: u64, entry: &Entry) -> Option<Vec<Executed>> {
+        let handler = Handler::install()?;
         let mut run = vec![Executed::default(); MOST_RECORDED];
         WATCH.begin_record(&mut run, self.exit);
-        let handler = Handler::install()?;
         // SAFETY: the caller guarantees that the function may be called. The handler ends the call
         // early if `run` is full.
         unsafe { self.run(function, entry, TRAP_FLAG) };
@@ -267,6 +267,7 @@ impl Watch {
         self.exit.store(exit, Relaxed);
         self.is_reached.store(false, Relaxed);
         self.next.store(0, Relaxed);
+        self.record.store(ptr::null_mut(), Relaxed);
     }
 
     fn end(&self) -> Option<Reached> {

@@ -1,7 +1,7 @@
 //! Operations that are the same under another name, or with their operands in another order.
 
 use super::{Byte, Values};
-use iced_x86::{Instruction, Mnemonic};
+use iced_x86::{Instruction, Mnemonic, OpKind};
 
 /// A value by the number of its first byte, and its length in bytes.
 pub(super) type Value = (u64, usize);
@@ -166,4 +166,46 @@ fn value(part: &[Byte]) -> Option<Value> {
     let is_whole = first >> 12 > 0 && first & 0xfff == 0;
     let follows = part.iter().zip(first..).all(|(byte, next)| *byte == next);
     (is_whole && follows).then_some((first, part.len()))
+}
+
+/// Whether an instruction may shift by nothing, and then keeps the flags.
+pub(super) fn may_keep_flags(instruction: &Instruction) -> bool {
+    use Mnemonic::{Rcl, Rcr, Rol, Ror, Sar, Shl, Shld, Shr, Shrd};
+    let is_shift = matches!(
+        instruction.mnemonic(),
+        Rcl | Rcr | Rol | Ror | Sar | Shl | Shld | Shr | Shrd
+    );
+    let size = match instruction.op0_kind() {
+        OpKind::Register => instruction.op0_register().size(),
+        _ => instruction.memory_size().size(),
+    };
+    let mask = if size == 8 { 63 } else { 31 };
+    let count = instruction.try_immediate(instruction.op_count().saturating_sub(1));
+    is_shift && count.ok().is_none_or(|count| count & mask == 0)
+}
+
+pub(super) fn does_nothing(instruction: &Instruction) -> bool {
+    use Mnemonic::{Endbr64, Nop, Prefetchnta, Prefetcht0, Prefetcht1, Prefetcht2, Prefetchw};
+    matches!(
+        instruction.mnemonic(),
+        Endbr64 | Nop | Prefetchnta | Prefetcht0 | Prefetcht1 | Prefetcht2 | Prefetchw
+    )
+}
+
+/// Whether the bytes of the result are those of the operand, and zeros above them.
+pub(super) fn copies(instruction: &Instruction) -> bool {
+    use Mnemonic::*;
+    let copies = [
+        Mov, Movzx, Push, Pop, Movd, Movq, Vmovd, Vmovq, Movaps, Movapd, Movdqa, Movups, Movupd,
+        Movdqu, Vmovaps, Vmovapd, Vmovdqa, Vmovdqa32, Vmovdqa64, Vmovups, Vmovupd, Vmovdqu,
+        Vmovdqu8, Vmovdqu32, Vmovdqu64, Movntdq, Vmovntdq,
+    ];
+    copies.contains(&instruction.mnemonic()) && !instruction.has_op_mask()
+}
+
+/// Whether the result is zero: such an operation on twice the same operand reads nothing.
+pub(super) fn is_zero(instruction: &Instruction, parts: &[Vec<Byte>]) -> bool {
+    use Mnemonic::*;
+    let zeros = [Sub, Xor, Pxor, Xorps, Vpxor, Vpxord, Vpxorq, Vxorps, Vxorpd];
+    zeros.contains(&instruction.mnemonic()) && parts.iter().all(Vec::is_empty)
 }

@@ -6,9 +6,9 @@ use iced_x86::code_asm::*;
 
 type Write = fn(&mut CodeAssembler) -> Result<(), IcedError>;
 
-/// Whether two pieces of code without jumps have the same data flow. All registers but rsp keep
-/// their values, so the code does not compute addresses.
-fn are_same(pieces: [Write; 2], results: usize) -> bool {
+/// Whether two pieces of code have the same data flow. All registers but rsp keep their values, so
+/// the code does not compute addresses, and no jump is taken.
+fn are_same(pieces: [Write; 2], compared: Compared) -> bool {
     let runs = pieces.map(|write| {
         let mut code = CodeAssembler::new(64).unwrap();
         write(&mut code).unwrap();
@@ -29,13 +29,20 @@ fn are_same(pieces: [Write; 2], results: usize) -> bool {
         (image, run)
     });
     let [(one, first), (other, second)] = &runs;
-    is_same([(one, first), (other, second)], results)
+    is_same([(one, first), (other, second)], compared)
+}
+
+fn results(results: usize) -> Compared {
+    Compared {
+        results,
+        branches: true,
+    }
 }
 
 /// All pairs have the same data flow, or none has. The result is in rax.
 fn all(is_same: bool, pieces: &[[Write; 2]]) {
     for (number, pieces) in pieces.iter().enumerate() {
-        assert_eq!(are_same(*pieces, 1), is_same, "{number}");
+        assert_eq!(are_same(*pieces, results(1)), is_same, "{number}");
     }
 }
 
@@ -221,8 +228,86 @@ fn other_results() {
     ];
     all(false, others);
     // What the function does not return.
-    assert!(are_same([|c| c.add(rax, 5), |c| c.nop()], 0));
-    assert!(!are_same([|c| c.add(rdx, 5), |c| c.nop()], 2));
+    assert!(are_same([|c| c.add(rax, 5), |c| c.nop()], results(0)));
+    assert!(!are_same([|c| c.add(rdx, 5), |c| c.nop()], results(2)));
+}
+
+#[test]
+fn operands_without_a_name() {
+    let others: &[[Write; 2]] = &[
+        // A factor.
+        [
+            |c| {
+                c.mov(rdx, rsi)?;
+                c.mulx(rdx, rax, r11)?;
+                c.mov(rax, rdx)
+            },
+            |c| c.mulx(rdx, rax, r11).and_then(|()| c.mov(rax, rdx)),
+        ],
+        // The value to compare with.
+        [
+            |c| c.mov(rax, rsi).and_then(|()| c.cmpxchg(ptr(rax), ecx)),
+            |c| c.cmpxchg(ptr(rax), ecx),
+        ],
+        // A mask.
+        [
+            |c| {
+                c.kmovq(k1, k2)?;
+                c.vpcmpeqq(k1.k1(), zmm2, zmm3)?;
+                c.kmovq(rax, k1)
+            },
+            |c| {
+                c.vpcmpeqq(k1.k1(), zmm2, zmm3)
+                    .and_then(|()| c.kmovq(rax, k1))
+            },
+        ],
+        // Flags that remain if the count is zero.
+        [
+            |c| {
+                c.cmp(rcx, rdx)?;
+                c.shl(rsi, cl)?;
+                c.sbb(rax, rax)
+            },
+            |c| {
+                c.cmp(rcx, 5)?;
+                c.shl(rsi, cl)?;
+                c.sbb(rax, rax)
+            },
+        ],
+        [
+            |c| {
+                c.cmp(rcx, rdx)?;
+                c.shl(rsi, 64)?;
+                c.sbb(rax, rax)
+            },
+            |c| {
+                c.cmp(rcx, 5)?;
+                c.shl(rsi, 64)?;
+                c.sbb(rax, rax)
+            },
+        ],
+    ];
+    all(false, others);
+}
+
+/// Runs with a few elements do not stand for those that jump in another way.
+#[test]
+fn conditions_of_jumps() {
+    fn jumps(code: &mut CodeAssembler, number: i32) -> Result<(), IcedError> {
+        let mut next = code.create_label();
+        code.cmp(rsi, number)?;
+        code.jb(next)?;
+        code.set_label(&mut next)?;
+        code.mov(rax, rcx)
+    }
+    let pieces: [Write; 2] = [|c| jumps(c, 4), |c| jumps(c, 0x44)];
+    assert!(!are_same(pieces, results(1)));
+    let of_all = Compared {
+        results: 1,
+        branches: false,
+    };
+    assert!(are_same(pieces, of_all));
+    assert!(are_same([pieces[0]; 2], results(1)));
 }
 
 #[test]
@@ -279,7 +364,7 @@ fn other_sums() {
 #[test]
 fn instructions_that_are_not_followed() {
     let gathers: Write = |c| c.vpgatherqq(ymm1.k1(), ptr(rdi + ymm2 * 8));
-    assert!(!are_same([gathers, gathers], 0));
+    assert!(!are_same([gathers, gathers], results(0)));
     let thread: Write = |c| c.mov(rcx, ptr(rcx).fs());
-    assert!(!are_same([thread, thread], 0));
+    assert!(!are_same([thread, thread], results(0)));
 }
