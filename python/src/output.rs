@@ -53,8 +53,10 @@ pub(crate) fn secret_of<'py, B: AsRef<[u8]> + Send>(
     match into {
         None => Ok(bytes_of(py, secret)?.into_any()),
         Some(buffer) => {
-            let length = buffer.fill(py, secret.as_ref())?;
-            Ok(length.into_pyobject(py)?.into_any())
+            // Before the secret is out: Python may have no memory for it.
+            let length = secret.as_ref().len().into_pyobject(py)?;
+            buffer.fill(py, secret.as_ref())?;
+            Ok(length.into_any())
         }
     }
 }

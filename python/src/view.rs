@@ -205,18 +205,21 @@ impl Buffer {
         Err(io::Error::other(PyValueError::new_err(text)))
     }
 
-    /// Writes a secret, of which no other copy of Python's stays. Returns the number of its bytes.
-    pub(crate) fn fill(mut self, py: Python<'_>, secret: &[u8]) -> PyResult<usize> {
+    /// Writes a secret, of which no other copy of Python's stays. After an error, the buffer is as
+    /// it was, or has zeros where the secret was to go.
+    pub(crate) fn fill(mut self, py: Python<'_>, secret: &[u8]) -> PyResult<()> {
         self.expect(secret.len() as u64)?;
         for piece in secret.chunks(PIECE) {
             let place = slice(py, [self.written, self.written + piece.len()])?;
             let copy = PyByteArray::new(py, piece);
-            let set = self.view.bytes.bind(py).set_item(place, &copy);
-            wipe(&copy)?;
-            set?;
+            // Before it is: whatever fails from here on, this piece becomes zeros too.
             self.written += piece.len();
+            let set = self.view.bytes.bind(py).set_item(place, &copy);
+            let wiped = wipe(&copy);
+            set.and(wiped)?;
         }
-        Ok(self.finish())
+        self.finish();
+        Ok(())
     }
 
     /// Keeps the written bytes, and returns their number.

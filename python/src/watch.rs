@@ -1,11 +1,13 @@
 //! Progress, signals and cancellation of long calls.
 
+use crate::lock::me;
+use crate::process::processors;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use sealstone::{KdfProgress, KdfWatcher};
 use std::convert::Infallible;
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, ScopedJoinHandle, ThreadId};
@@ -14,6 +16,36 @@ use std::time::{Duration, Instant};
 /// Between two looks at signals and two calls of `progress`. A shorter call never asks for Python's
 /// lock.
 const INTERVAL: Duration = Duration::from_millis(100);
+
+/// Between two looks whether a turn is free.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// The turn of a thread that works for `leave`. There are as many as processors, in all of the
+/// process: else calls that end before their work would leave threads without a bound. A thread has
+/// its turn until its work ends, and waits for nobody meanwhile.
+struct Turn;
+
+/// The process in the upper half, as `me` has it, and its turns that are taken in the lower one.
+static TURNS: AtomicU64 = AtomicU64::new(0);
+
+impl Turn {
+    /// `None` if all are taken.
+    fn take() -> Option<Self> {
+        let none_taken = me() & !u64::from(u32::MAX);
+        let taken = TURNS.fetch_update(Relaxed, Relaxed, |taken| {
+            // A child has none of its parent's threads.
+            let taken = taken.saturating_sub(none_taken);
+            (taken < processors() as u64).then(|| none_taken + taken + 1)
+        });
+        taken.ok().map(|_| Self)
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        TURNS.fetch_sub(1, Relaxed);
+    }
+}
 
 /// The caller's function that receives the progress.
 pub(crate) struct Progress(Py<PyAny>);
@@ -132,14 +164,23 @@ impl Watch {
     }
 
     /// Calls `work`, which nobody can end, on another thread. `None` if the call has to end before:
-    /// then that thread goes on alone, and drops what it makes. Reports that the work is `at`.
+    /// then that thread goes on alone, and drops what it makes. Reports that the work is `at`, and
+    /// waits for a turn before.
     pub(crate) fn leave<T: Send + 'static>(
         &self,
         at: (u64, u64),
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Option<T> {
+        let turn = loop {
+            match Turn::take() {
+                Some(turn) => break turn,
+                None => self.passed(at.0, at.1).ok()?,
+            }
+            thread::sleep(PAUSE);
+        };
         let (made, ended) = mpsc::channel();
         let worker = thread::Builder::new().spawn(move || {
+            let _turn = turn;
             // It fails if nobody waits any more.
             let _ = made.send(work());
         });

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from sealstone._types import Buffer
 from sealstone.argon2 import MEMORY, Memory, Parameters, PasswordHasher, Pepper, calibrate, extract_parameters, profiles
 from sealstone.argon2.exceptions import HashingError, InvalidHashError, VerificationError, VerifyMismatchError
 from sealstone.argon2.low_level import Type, hash_secret, hash_secret_raw, verify_secret
@@ -85,18 +86,60 @@ def test_a_hash_goes_into_a_buffer() -> None:
     long = bytearray(1 << 20)
     assert hashed(long, len(long)) == len(long)
     assert long == hash_secret_raw(b"password", b"some salt", 1, 8, 1, len(long), Type.ID)
-    room[:] = bytes(40)
+    room[:] = b"x" * 40
     with pytest.raises(HashingError, match="32 bytes are needed, and the buffer has room for 31"):
         hashed(memoryview(room)[:31])
     with pytest.raises(HashingError):
         hash_secret_raw(b"password", b"some salt", 0, 8, 1, 32, Type.ID, into=room)
     with pytest.raises(InterruptedError):
         hash_secret_raw(b"password", b"some salt", 1, 8, 1, 32, Type.ID, into=room, progress=interrupt)
-    assert room == bytes(40)
+    assert room == b"x" * 40
     with pytest.raises(TypeError, match="read-only"):
         hashed(bytes(32))
     with pytest.raises(TypeError, match="bytes-like object is required, not 'int'"):
         hashed(3)
+
+
+NO_MEMORY = """
+import _testcapi
+from sealstone.argon2.low_level import Type, hash_secret_raw
+LENGTH = 300_000  # Two pieces.
+errors = zeros = 0
+for at in range(1, 120):
+    room = bytearray(b"x" * LENGTH)
+    raised = False
+    _testcapi.set_nomemory(at, at + 1)
+    try:
+        hash_secret_raw(b"p", b"s" * 16, 1, 8, 1, LENGTH, Type.ID, into=room)
+    except BaseException:
+        raised = True
+    finally:
+        _testcapi.remove_mem_hooks()
+    if raised:
+        left = room.rstrip(b"x")
+        assert not any(left), at
+        errors, zeros = errors + 1, zeros + bool(left)
+assert not raised and 0 < zeros < errors
+print("ends")
+"""
+
+
+def test_no_part_of_a_hash_stays_in_a_buffer_when_memory_ends() -> None:
+    """One after the other, each allocation of Python's fails. Then the buffer is as it was, or has
+    zeros."""
+    pytest.importorskip("_testcapi")
+    done = run(NO_MEMORY)
+    assert (done.returncode, done.stdout) == (0, "ends\n"), done.stderr
+
+
+async def hash_into(into: Buffer | None) -> bytes | int:
+    """mypy accepts a function that forwards its buffer, also through another one."""
+    return await asyncio.to_thread(hash_secret_raw, b"password", b"some salt", 1, 8, 1, 32, Type.ID, into=into)
+
+
+def test_a_function_that_forwards_its_buffer() -> None:
+    room = bytearray(32)
+    assert asyncio.run(hash_into(room)) == 32 and asyncio.run(hash_into(None)) == bytes(room)
 
 
 def interrupt(done: int, total: int) -> None:

@@ -1,5 +1,6 @@
 """Packages: signing, the six layers, hostile input, evidence."""
 
+import asyncio
 import hashlib
 import io
 import json
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 from sealstone import Passport, TrustStore, errors
+from sealstone._types import Buffer
 from sealstone.packages import Package, sign
 from turns import threads_go_on
 
@@ -31,6 +33,11 @@ def tree(root: Path) -> Path:
 
 def verdicts(package: Package, **options: Any) -> list[str]:
     return [it.verdict for it in package.report(**options).layers]
+
+
+async def key_into(package: Package, into: Buffer | None) -> bytes | int:
+    """mypy accepts a function that forwards its buffer, also through another one."""
+    return await asyncio.to_thread(package.derived_key, SECRET, "database", into=into)
 
 
 def test_what_a_package_says() -> None:
@@ -143,6 +150,7 @@ def test_layers_and_keys() -> None:
     key = package.derived_key(SECRET, "database")
     room = bytearray(40)
     assert package.derived_key(SECRET, "database", into=room) == 32 and room == key + bytes(8)
+    assert asyncio.run(key_into(package, None)) == key and asyncio.run(key_into(package, room)) == 32
     with pytest.raises(ValueError, match="32 bytes are needed, and the buffer has room for 31"):
         package.derived_key(SECRET, "database", into=bytearray(31))
     with pytest.raises(TypeError, match="read-only"):

@@ -353,6 +353,54 @@ def test_the_interpreter_ends_while_a_thread_makes_a_key_that_nobody_wants() -> 
     assert (done.returncode, done.stdout, done.stderr) == (0, "ends\n", "")
 
 
+CANCELLED = """
+import os, signal, threading
+from sealstone.tokens import IssuerKey
+
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+
+def cancelled():
+    seen = []
+
+    def later(done, total):
+        seen.append(done)
+        if len(seen) == 2:
+            raise InterruptedError
+
+    try:
+        IssuerKey.generate("rsa", progress=later)
+    except InterruptedError:
+        pass
+
+def left():
+    return len(os.listdir("/proc/self/task")) - threading.active_count()
+
+threads = [threading.Thread(target=cancelled) for _ in range(16)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+most = left()
+while not left():
+    cancelled()
+child = os.fork()
+if child == 0:
+    signal.alarm(60)
+    IssuerKey.generate("rsa")
+    os._exit(0)
+IssuerKey.generate("rsa")
+print(most <= 1, os.waitpid(child, 0)[1])
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
+def test_threads_that_make_keys_that_nobody_wants_are_few() -> None:
+    """As many as processors. Another call waits for one of them, but not in the child of a fork."""
+    command = [sys.executable, "-W", "ignore", "-c", CANCELLED]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "True 0\n", "")
+
+
 def test_progress_while_files_of_evidence_are_written(tmp_path: Path) -> None:
     """Each waits for the disk. What was written goes with the hidden directory."""
     seen: list[tuple[int, int]] = []

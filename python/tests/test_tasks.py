@@ -7,7 +7,9 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -159,6 +161,47 @@ def test_the_child_of_a_fork_has_threads_of_its_own() -> None:
         assert status == 0
 
     asyncio.run(main())
+
+
+@pytest.mark.parametrize("beside", [False, True], ids=["alone", "beside another call"])
+def test_a_call_that_the_system_gives_no_thread_is_never_made(
+    beside: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """An executor queues it all the same. Another thread may take it before its own one fails."""
+    busy = Busy()
+
+    def start(thread: threading.Thread) -> None:
+        busy.go.set()
+        time.sleep(0.3)
+        raise RuntimeError("can't start new thread")
+
+    async def main() -> None:
+        tasks = [asyncio.create_task(aio.request(busy.source()))] if beside else []
+        await until(lambda: busy.now == len(tasks))
+        with monkeypatch.context() as patched:
+            patched.setattr(threading.Thread, "start", start)
+            with pytest.raises(RuntimeError, match="can't start new thread"):
+                await aio.seal(b"text", tmp_path / "sealed", to=BOB.public)
+        # Else it would keep the arguments of the call.
+        assert beside or _tasks._threads._executor is None
+        await asyncio.gather(*tasks)
+        assert await CHEAP.hash_async("password")
+
+    asyncio.run(main())
+    test_idle_threads_end()
+    assert os.listdir(tmp_path) == []
+
+
+def test_as_many_threads_as_an_executor_has() -> None:
+    """Python 3.13 and later count the processors that the process may use."""
+    program = """
+import os
+os.cpu_count, os.process_cpu_count = lambda: 9, lambda: 3
+from sealstone import _tasks
+print(_tasks.MOST)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("7\n", "")
 
 
 ENDING = """

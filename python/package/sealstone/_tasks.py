@@ -13,7 +13,10 @@ from typing import Any, ParamSpec, TypeVar
 P = ParamSpec("P")
 T = TypeVar("T")
 
-MOST = min(32, (os.cpu_count() or 1) + 4)
+# Executors of Python 3.13 and later count the processors that the process may use.
+_processors: Callable[[], int | None] = getattr(os, "process_cpu_count", os.cpu_count)
+
+MOST = min(32, (_processors() or 1) + 4)
 """Calls that work at a time, as many as asyncio's own executor lets work. More wait for a turn."""
 
 
@@ -34,11 +37,27 @@ class Threads:
         self._left = 0
 
     def submit(self, work: Callable[[], T]) -> "Future[T]":
-        """Calls `work` when a thread is free. Raises `RuntimeError` when the interpreter ends."""
+        """Calls `work` when a thread is free. Raises `RuntimeError` when the interpreter ends, or the
+        system gives no thread: then nothing calls it."""
+        refused = False
+
+        def begin() -> T:
+            with self._lock:  # `submit` has it until that is known.
+                if refused:
+                    raise _Cancelled
+            return work()
+
         with self._lock:
             if self._executor is None:
                 self._executor = ThreadPoolExecutor(MOST, "sealstone")
-            future = self._executor.submit(work)
+            try:
+                future = self._executor.submit(begin)
+            except BaseException:
+                # The executor queues work before it starts a thread. Another thread may take it.
+                refused = True
+                if not self._left:
+                    self._executor = None
+                raise
             self._left += 1
         future.add_done_callback(self._ended)
         return future

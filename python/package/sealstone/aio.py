@@ -27,6 +27,11 @@ cancelled while it works stops its work, which takes about a tenth of a second, 
 target stays. Work that has ended by then, or is putting its target in place, is not undone: the
 target is whole. `evidence` has no `progress`: it goes on, and the task ends after it.
 
+Nothing stops the making of an RSA key, which has one more thread, beside those of the package. The
+task of `generate_issuer` ends; that thread goes on until the key is made, and drops it. The process
+makes as many such keys at a time as it has processors. Other calls wait until one is made, and can
+be cancelled meanwhile.
+
 >>> import asyncio
 >>> from sealstone import Passport, aio
 >>> async def main(bob: Passport) -> bytes | None:

@@ -342,6 +342,10 @@ class Package:
     def derived_key(self, secret: "Buffer", label: str, *, into: None = None) -> bytes: ...
     @overload
     def derived_key(self, secret: "Buffer", label: str, *, into: "Buffer") -> int: ...
+    @overload
+    def derived_key(
+        self, secret: "Buffer", label: str, *, into: "Buffer | None"
+    ) -> bytes | int: ...
     def derived_key(
         self, secret: "Buffer", label: str, *, into: "Buffer | None" = None
     ) -> bytes | int:

@@ -29,9 +29,9 @@ False
 Failures raise `TokenRefused`, `Malformed` or `Unsupported` of `sealstone.errors`; arguments out of
 range raise `ValueError`. A `Pending` and an `IssuerKey` are secret: their `repr` shows no secret,
 they cannot be pickled, and their secrets are wiped with the last reference; those of a key also by
-`close`. Ctrl-C and `progress` end work on a batch, and the making of an RSA key. A `Pending` whose
-`finalize` they ended may be finalized again. How much is left is not known: while they work, these
-calls say `progress(0, 1)`.
+`close`. Ctrl-C and `progress` end work on a batch, and the making of an RSA key; `sealstone.aio`
+says what of that goes on for a while. A `Pending` whose `finalize` they ended may be finalized
+again. How much is left is not known: while they work, these calls say `progress(0, 1)`.
 """
 
 from typing import NamedTuple

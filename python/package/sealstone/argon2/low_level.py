@@ -94,6 +94,23 @@ def hash_secret_raw(
     progress: Progress | None = None,
     into: Buffer,
 ) -> int: ...
+@overload
+def hash_secret_raw(
+    secret: Buffer,
+    salt: bytes,
+    time_cost: int,
+    memory_cost: int,
+    parallelism: int,
+    hash_len: int,
+    type: Type,
+    version: int = ARGON2_VERSION,
+    *,
+    pepper: Pepper | None = None,
+    associated_data: bytes = b"",
+    memory: Memory = MEMORY,
+    progress: Progress | None = None,
+    into: Buffer | None,
+) -> bytes | int: ...
 def hash_secret_raw(
     secret: Buffer,
     salt: bytes,
@@ -113,7 +130,8 @@ def hash_secret_raw(
     """Hashes `secret` to `hash_len` bytes: a key, for example.
 
     Nobody can wipe `bytes`. Give a writable buffer of `hash_len` bytes or more as `into`: the hash
-    goes to its begin, and `hash_len` is returned. After an exception, the buffer is as it was.
+    goes to its begin, and `hash_len` is returned. After an exception, the buffer is as it was; if
+    memory ended while it was filled, it may have zeros where the hash was to go.
     `progress(done, total)` is called about ten times a second, and cancels by raising.
 
     Raises `HashingError` if the parameters are not allowed, memory is missing or the buffer is too
