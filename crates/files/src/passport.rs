@@ -327,7 +327,9 @@ mod tests {
         let temporary = tempfile::tempdir().unwrap();
         let top = temporary.path().canonicalize().unwrap();
         let [near, far] = ["near", "far"].map(|name| top.join(name));
-        [&near, &far].map(|place| create_dir(place).unwrap());
+        for place in [&near, &far] {
+            create_dir(place).unwrap();
+        }
         let (link, file) = (near.join("default.passport"), far.join("a.passport"));
         write(&file, "secret").unwrap();
         symlink(&file, &link).unwrap();
@@ -341,7 +343,9 @@ mod tests {
             (&far, [0o770, 0o707]),
         ] {
             for mode in modes {
-                [(&file, 0o600), (&near, 0o755), (&far, 0o700)].map(|(it, mode)| allow(it, mode));
+                for (it, good) in [(&file, 0o600), (&near, 0o755), (&far, 0o700)] {
+                    allow(it, good);
+                }
                 assert_eq!((found(&link), found(&file)), (None, None));
                 allow(place, mode);
                 assert_eq!(found(&link).as_ref(), Some(place), "{mode:o}");
