@@ -7,7 +7,6 @@ use sealstone::passport::Fingerprint;
 use sealstone_files::{Exposed, can_be_exchanged};
 use sealstone_terminal::text::shown;
 
-use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
 
@@ -27,14 +26,6 @@ pub(crate) fn existing_default_passport() -> Option<PathBuf> {
 /// that it claims is the user's for them. So no other user may be able to exchange the file.
 pub(crate) fn trusted_default_passport() -> Result<Option<PathBuf>> {
     existing_default_passport().map(trusted).transpose()
-}
-
-/// The same for verbs that take only a name from it: they warn, and go without it.
-pub(crate) fn default_passport_or_warning(context: &Context) -> Option<PathBuf> {
-    trusted_default_passport().unwrap_or_else(|failure| {
-        context.warn(&failure.text().unwrap_or_default());
-        None
-    })
 }
 
 /// The path of a passport of the user, if no other user can exchange it.

@@ -12,7 +12,7 @@ use sealstone_terminal::text::{quoted_name, quoted_short};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
-use crate::identity::Identity;
+use crate::identity::{self, Identity};
 use crate::paths;
 
 /// The store in its directory.
@@ -43,7 +43,7 @@ pub(crate) fn owner() -> Result<Option<Contact>> {
 
 /// The same for verbs that take only a name from it: they warn, and go without it.
 pub(crate) fn owner_or_warning(context: &Context) -> Option<Contact> {
-    keys_of(&paths::default_passport_or_warning(context)?)
+    keys_of(&identity::default_passport_or_warning(context)?)
 }
 
 fn keys_of(path: &Path) -> Option<Contact> {

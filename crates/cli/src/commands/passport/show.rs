@@ -11,10 +11,9 @@ use crate::args::ShowArgs;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::identity::{Identity, or_default};
+use crate::identity::{Identity, default_passport_or_warning, or_default};
 use crate::io::input;
 use crate::named::Parse;
-use crate::paths;
 use crate::trust;
 
 pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<()> {
@@ -25,7 +24,7 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<()> {
             let passport = file.parse(SecretPassport::from_armor)?;
             let is_usual = args.file.is_none();
             // Its warning covers more places, but not who can read the file.
-            if !is_usual || paths::default_passport_or_warning(context).is_some() {
+            if !is_usual || default_passport_or_warning(context).is_some() {
                 context.warn_if_exposed(&file);
             }
             secret(&passport, context)
