@@ -126,6 +126,15 @@ pub(crate) fn or_default(named: Option<&Path>) -> Result<PathBuf> {
         .ok_or_else(none)
 }
 
+/// [`paths::trusted_default_passport`] for verbs that take only a name from it: they warn, and go
+/// without it.
+pub(crate) fn default_passport_or_warning(context: &Context) -> Option<PathBuf> {
+    paths::trusted_default_passport().unwrap_or_else(|failure| {
+        context.warn(&failure.text().unwrap_or_default());
+        None
+    })
+}
+
 /// Reads a public passport.
 pub(crate) fn load_public(path: &Path) -> Result<PublicPassport> {
     let file = input::read(path, "the public passport", MAX_LEN)?;

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use rustix::process::geteuid;
 use sealstone::passport::Fingerprint;
-use sealstone_files::can_be_exchanged;
+use sealstone_files::{Exposed, can_be_exchanged};
 use sealstone_terminal::text::shown;
 
 use crate::exit::Exit;
@@ -24,17 +25,39 @@ pub(crate) fn existing_default_passport() -> Option<PathBuf> {
 /// The path of the default passport if it exists, for verbs that do not unlock it: the fingerprint
 /// that it claims is the user's for them. So no other user may be able to exchange the file.
 pub(crate) fn trusted_default_passport() -> Result<Option<PathBuf>> {
-    let Some(path) = existing_default_passport() else {
-        return Ok(None);
+    existing_default_passport().map(trusted).transpose()
+}
+
+/// The path of a passport of the user, if no other user can exchange it.
+pub(crate) fn trusted(path: PathBuf) -> Result<PathBuf> {
+    let Some(exposed) = can_be_exchanged(&path).about(path.display())? else {
+        return Ok(path);
     };
-    if can_be_exchanged(&path).about(path.display())? {
-        let what = "others can exchange your default passport, and be taken for you";
-        let hint = format!("compare its fingerprint, then: chmod 600 {}", shown(&path));
-        return Err(Failure::new(Exit::Io, what)
-            .hint(hint)
-            .about(path.display()));
+    let what = "others can exchange your passport, and be taken for you";
+    Err(Failure::new(Exit::Io, what)
+        .hint(remedy(&path, &exposed))
+        .about(path.display()))
+}
+
+fn remedy(path: &Path, exposed: &Exposed) -> String {
+    let compare = format!(
+        "compare its fingerprint: sealstone passport show {}",
+        shown(path)
+    );
+    let place = shown(&exposed.place);
+    if exposed.is_anothers {
+        // Root may have come here with the home directory of a user, who needs to keep the file.
+        let own = geteuid().as_raw();
+        return format!(
+            "{place} belongs to another user\n{compare}\nif it is yours: chown {own} {place}\n\
+             if not: set XDG_DATA_HOME to a directory of your own"
+        );
     }
-    Ok(Some(path))
+    let mode = match exposed.place.is_dir() {
+        true => "go-w",
+        false => "600",
+    };
+    format!("{compare}\nthen: chmod {mode} {place}")
 }
 
 /// The paths of former default passports.

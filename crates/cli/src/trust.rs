@@ -1,6 +1,6 @@
 //! The trust store of this user.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use sealstone::Error;
 use sealstone::passport::{Contact, Fingerprint, Passport};
@@ -12,7 +12,7 @@ use sealstone_terminal::text::{quoted_name, quoted_short};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{About, Failure, Result};
-use crate::identity::Identity;
+use crate::identity::{self, Identity};
 use crate::paths;
 
 /// The store in its directory.
@@ -38,9 +38,17 @@ pub(crate) fn open(context: &Context) -> Result<Store> {
 /// The public keys of the default passport. `None` if there is none that can be read.
 pub(crate) fn owner() -> Result<Option<Contact>> {
     let path = paths::trusted_default_passport()?;
-    let identity = path.and_then(|path| Identity::load(&path).ok());
-    let public = identity.and_then(|identity| identity.public().ok());
-    Ok(public.map(|public| public.contact().clone()))
+    Ok(path.and_then(|path| keys_of(&path)))
+}
+
+/// The same for verbs that take only a name from it: they warn, and go without it.
+pub(crate) fn owner_or_warning(context: &Context) -> Option<Contact> {
+    keys_of(&identity::default_passport_or_warning(context)?)
+}
+
+fn keys_of(path: &Path) -> Option<Contact> {
+    let public = Identity::load(path).ok()?.public().ok()?;
+    Some(public.contact().clone())
 }
 
 /// Countersigns the store again if `passport` countersigned it before, now that it is unlocked

@@ -84,7 +84,7 @@ pub use names::{DEFAULT_PASSPORT, former_default_passports, public_half, tagged,
 pub use once::take_once;
 pub use output::{NewFile, OutputError, Pipe, Refusal, Target};
 pub use parallel::{in_order, worker_threads};
-pub use passport::{PassportError, PassportFiles, can_be_exchanged, replaced_passports};
+pub use passport::{Exposed, PassportError, PassportFiles, can_be_exchanged, replaced_passports};
 pub use place::{PlacedFile, holds};
 pub use sealed::SealedFile;
 pub use standard::Standard;

@@ -15,7 +15,7 @@ use sealstone::passport::{Fingerprint, MAX_LEN, PublicPassport, SecretPassport};
 
 use crate::keep::{self, PRIVATE, PUBLIC};
 use crate::{DEFAULT_PASSPORT, Document, Input, OutputError, WRITABLE_BY_OTHERS};
-use crate::{former_default_passports, holds, public_half, tagged};
+use crate::{directory_of, former_default_passports, holds, public_half, tagged};
 
 /// The files of a passport.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,14 +50,38 @@ pub enum PassportError {
 /// No program makes more passports whose fingerprints begin with the same digits.
 const MAX_KEPT: u32 = 1000;
 
-/// Whether others can put another file into the place of this one.
+/// Where others can put another file into the place of one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exposed {
+    /// The file, its directory, or that of the link that leads to it.
+    pub place: PathBuf,
+    /// Whether it belongs to another user. If not, others have the permission to write to it.
+    pub is_anothers: bool,
+}
+
+/// Whether others can put another file into the place of this one: its owner is another user, or
+/// others may write to it or to its directory. If it is a link, that holds for the file that it
+/// leads to, and for both directories. The directories above are not looked at.
 ///
 /// # Errors
 /// The system's error.
-pub fn can_be_exchanged(path: &Path) -> io::Result<bool> {
-    let metadata = path.metadata()?;
-    let is_own = metadata.uid() == geteuid().as_raw();
-    Ok(!is_own || metadata.mode() & WRITABLE_BY_OTHERS != 0)
+pub fn can_be_exchanged(path: &Path) -> io::Result<Option<Exposed>> {
+    /// Nobody renames a file of another user in such a directory.
+    const STICKY: u32 = 0o1000;
+    const ROOT: u32 = 0;
+    let target = path.canonicalize()?;
+    let directories = [directory_of(path), directory_of(&target)].map(|place| (place, true));
+    for (place, is_directory) in [(target, false)].into_iter().chain(directories) {
+        let metadata = place.metadata()?;
+        let (owner, mode) = (metadata.uid(), metadata.mode());
+        // Root can do everything anyway, and may own the directory that a disk is mounted on.
+        let is_anothers = owner != geteuid().as_raw() && !(is_directory && owner == ROOT);
+        let is_protected = is_directory && mode & STICKY != 0;
+        if is_anothers || mode & WRITABLE_BY_OTHERS != 0 && !is_protected {
+            return Ok(Some(Exposed { place, is_anothers }));
+        }
+    }
+    Ok(None)
 }
 
 /// The passports that were the default one of the user with this directory, and were replaced by
@@ -206,7 +230,8 @@ mod tests {
     use crate::Refusal;
     use sealstone::passport::{NewSlot, Passport, SlotKey};
     use sealstone::{KdfParams, NO_PROGRESS, Passphrase};
-    use std::fs::{create_dir, read, remove_file, write};
+    use std::fs::{Permissions, create_dir, read, remove_file, set_permissions, write};
+    use std::os::unix::fs::{PermissionsExt, symlink};
 
     fn passport() -> (Fingerprint, String) {
         let passport = Passport::generate("Alice", 1).unwrap();
@@ -295,6 +320,45 @@ mod tests {
         create_dir(&files.public).unwrap();
         let text = found().unwrap_err().to_string();
         assert!(text.ends_with("the passport: is a directory"), "{text}");
+    }
+
+    #[test]
+    fn others_exchange_a_file_in_its_directory_and_where_a_link_leads() {
+        let temporary = tempfile::tempdir().unwrap();
+        let top = temporary.path().canonicalize().unwrap();
+        let [near, far] = ["near", "far"].map(|name| top.join(name));
+        for place in [&near, &far] {
+            create_dir(place).unwrap();
+        }
+        let (link, file) = (near.join("default.passport"), far.join("a.passport"));
+        write(&file, "secret").unwrap();
+        symlink(&file, &link).unwrap();
+        let allow = |place: &Path, mode| {
+            set_permissions(place, Permissions::from_mode(mode)).unwrap();
+        };
+        let found = |path: &Path| can_be_exchanged(path).unwrap().map(|it| it.place);
+        for (place, modes) in [
+            (&file, [0o620, 0o602]),
+            (&near, [0o770, 0o702]),
+            (&far, [0o770, 0o707]),
+        ] {
+            for mode in modes {
+                for (it, good) in [(&file, 0o600), (&near, 0o755), (&far, 0o700)] {
+                    allow(it, good);
+                }
+                assert_eq!((found(&link), found(&file)), (None, None));
+                allow(place, mode);
+                assert_eq!(found(&link).as_ref(), Some(place), "{mode:o}");
+                let through = (place != &near).then_some(place);
+                assert_eq!(found(&file).as_ref(), through, "{mode:o}");
+            }
+        }
+        // Nobody renames the files of others there.
+        allow(&far, 0o1777);
+        assert_eq!(found(&link), None);
+        remove_file(&file).unwrap();
+        let missing = can_be_exchanged(&link).unwrap_err();
+        assert_eq!(missing.kind(), io::ErrorKind::NotFound);
     }
 
     #[test]

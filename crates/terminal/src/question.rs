@@ -2,7 +2,8 @@
 //!
 //! From the first question until [`finish`], this process has the terminal to itself: other
 //! commands of a pipe wait with their questions, and the terminal shows nothing that is typed.
-//! Text that was typed before a question is discarded: it cannot be the answer.
+//! Text that was typed before a question, or before the first of the questions of [`ask_lines`], is
+//! discarded: it cannot be the answer.
 //!
 //! Messages of another command of the pipe wait as well: see [`between`].
 //!

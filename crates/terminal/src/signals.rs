@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 
 use crate::question;
@@ -34,7 +34,7 @@ impl Drop for InterruptsForAnother {
 /// Starts the thread that waits for signals. Without it, signals leave temporary files behind.
 pub fn install() {
     ignore(SIGXFSZ);
-    let wanted = [SIGHUP, SIGINT, SIGTERM]
+    let wanted = [SIGHUP, SIGINT, SIGQUIT, SIGTERM]
         .into_iter()
         .filter(|&signal| !is_ignored(signal));
     let Ok(mut signals) = Signals::new(wanted) else {

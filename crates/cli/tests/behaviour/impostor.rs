@@ -1,7 +1,7 @@
 //! An attacker who can write to the user's files, or send files, tries to impersonate somebody.
 
 use std::fs::{Permissions, set_permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, chown};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -325,7 +325,8 @@ fn a_default_passport_that_others_can_exchange_is_not_taken_for_the_user() {
     let refused = |args: &[&str]| {
         let said = world.refused(args, 3);
         assert!(
-            said.contains("others can exchange your default passport")
+            said.contains("others can exchange your passport")
+                && said.contains("sealstone passport show")
                 && said.contains("chmod 600"),
             "{args:?}: {said}"
         );
@@ -336,7 +337,9 @@ fn a_default_passport_that_others_can_exchange_is_not_taken_for_the_user() {
     world.write(DEFAULT_PUB, &world.read("mallory.pub"));
     for mode in [0o620, 0o602] {
         allow(mode);
-        refused(&["verify", "plan.txt.package"]);
+        refused(&["keys", "list"]);
+        refused(&["keys", "revoke"]);
+        refused(&["keys", "revoke", "Ann"]);
         refused(&["seal", "--unsigned", "-r", "mallory.pub", "plan.txt"]);
         refused(&["token", "directory", "--check", "directory"]);
     }
@@ -352,4 +355,73 @@ fn a_default_passport_that_others_can_exchange_is_not_taken_for_the_user() {
     refused(&["trust", "list"]);
     allow(0o600);
     world.done(&["trust", "list"]);
+}
+
+/// Verbs for which it is no more than a name go without it, and those that need nothing of it do
+/// not look at it.
+#[test]
+fn an_exposed_default_passport_stops_no_verb_that_does_not_trust_it() {
+    let world = with_default();
+    let new = ["passport", "new", "-q", "--label", "Bob", PROFILE, "-o"];
+    world.done(&[&new[..], &["bob.passport"]].concat());
+    world.done(&["monitor", "on", "-q"]);
+    world.done(&["sign", "-q", "plan.txt"]);
+    world.done(&["verify", "plan.txt.package"]);
+    let allow = |mode| set_permissions(world.path(DEFAULT), Permissions::from_mode(mode)).unwrap();
+    allow(0o602);
+    let warned = |args: &[&str], code| {
+        let output = world.command(args).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {said}");
+        assert!(
+            said.contains("warning: ") && said.contains("others can exchange your passport"),
+            "{args:?}: {said}"
+        );
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let shown = warned(&["verify", "plan.txt.package"], 10);
+    assert!(!shown.contains("Ann"), "{shown}");
+    let report = warned(&["monitor", "report"], 0);
+    assert!(!report.contains("Ann"), "{report}");
+    assert!(warned(&["passport", "show"], 0).contains("Ann"));
+
+    world.write("words", b"the passphrase of the file\n");
+    let seal = ["seal", "--force", "plan.txt"];
+    for more in [
+        &["--from", "bob.passport", "-r", "bob.pub"][..],
+        &["--unsigned", "-r", "bob.pub"],
+        &[
+            "--unsigned",
+            "-p",
+            PROFILE,
+            "--recipient-passphrase-file",
+            "words",
+        ],
+    ] {
+        let sealed = world.command(&[&seal[..], more].concat()).output().unwrap();
+        let said = String::from_utf8(sealed.stderr).unwrap();
+        assert!(
+            sealed.status.success() && !said.contains("exchange"),
+            "{more:?}: {said}"
+        );
+    }
+}
+
+#[test]
+fn the_remedy_is_that_of_the_place_which_others_can_exchange() {
+    let world = with_default();
+    let directory = world.path(DEFAULT).parent().unwrap().to_owned();
+    let said = || world.refused(&["keys", "revoke"], 3);
+    set_permissions(&directory, Permissions::from_mode(0o770)).unwrap();
+    let remedy = format!("chmod go-w {}\n", directory.display());
+    assert!(said().contains(&remedy), "{}", said());
+    set_permissions(&directory, Permissions::from_mode(0o700)).unwrap();
+    if chown(world.path(DEFAULT), Some(1), None).is_err() {
+        return println!("skipped: only root gives files away");
+    }
+    let said = said();
+    for part in ["belongs to another user", "chown 0 ", "XDG_DATA_HOME"] {
+        assert!(said.contains(part), "{said}");
+    }
+    assert!(!said.contains("chmod"), "{said}");
 }

@@ -95,6 +95,7 @@ fn typing_after_an_answer_that_is_shown_is_not_shown() {
     for (line, answer, last, end) in [
         (&*format!("{rotate} wrong"), "n", "", "wrong passphrase"),
         (&*format!("{rotate} passphrase"), "n", "\x03", ""),
+        (&*format!("{rotate} passphrase"), "n", "\x1c", ""),
         (&*format!("{rotate} passphrase"), "n", "", "succeed"),
         (
             &*format!("{restore} b.passport --passphrase-file passphrase"),
@@ -111,7 +112,7 @@ fn typing_after_an_answer_that_is_shown_is_not_shown() {
         ("trust sign --by slow.passport", "y", "", "is countersigned"),
     ] {
         let line = format!(
-            "trap : INT; export TERM=xterm SEALSTONE_PASSPHRASE='{PASSPHRASE}'; sealstone {line}; \
+            "trap : INT QUIT; export TERM=xterm SEALSTONE_PASSPHRASE='{PASSPHRASE}'; sealstone {line}; \
              bash -c 'read -t 1 line; echo \"left [$line]\"'; stty -a"
         );
         let Some((screen, _)) = converse(&world, &line, |keyboard, screen| {

@@ -1,6 +1,6 @@
 //! The user's own keys, and their names.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use sealstone::passport::{Contact, Fingerprint};
 use sealstone::trust::Name;
@@ -25,7 +25,8 @@ impl Own {
     /// passport.
     pub(super) fn find(name: Option<&str>, store: &Store) -> Result<Self> {
         let Some(name) = name else {
-            return Self::load(&or_default(None)?);
+            let path = paths::trusted_default_passport()?;
+            return Self::load(&or_default(path.as_deref())?);
         };
         let path = Path::new(name);
         let extension = path.extension().and_then(|extension| extension.to_str());
@@ -36,7 +37,7 @@ impl Own {
             _ => {}
         }
         let parsed = Name::parse(name);
-        let mut meant = all(store);
+        let mut meant = all(store)?;
         meant.retain(|own| parsed.means(&own.fingerprint, &own.label));
         match (&meant[..], parsed) {
             ([own], _) => Ok(own.clone()),
@@ -75,11 +76,16 @@ impl Own {
     }
 }
 
-/// The default passport, the former ones, and all whose lifecycle was ever changed.
-pub(super) fn all(store: &Store) -> Vec<Own> {
+/// The default passport, the former ones, and all whose lifecycle was ever changed. Nothing is
+/// unlocked, so no other user may be able to exchange a file.
+pub(super) fn all(store: &Store) -> Result<Vec<Own>> {
     let default = paths::existing_default_passport();
     let files = default.into_iter().chain(paths::former_default_passports());
-    let mut all: Vec<Own> = files.filter_map(|path| Own::load(&path).ok()).collect();
+    let files: Vec<PathBuf> = files.map(paths::trusted).collect::<Result<_>>()?;
+    let mut all: Vec<Own> = files
+        .iter()
+        .filter_map(|path| Own::load(path).ok())
+        .collect();
     for (fingerprint, label, _) in store.key_lives() {
         if all.iter().all(|own| own.fingerprint != fingerprint) {
             let record = store.get(&fingerprint);
@@ -90,5 +96,5 @@ pub(super) fn all(store: &Store) -> Vec<Own> {
             });
         }
     }
-    all
+    Ok(all)
 }

@@ -16,7 +16,7 @@ use crate::trust::{self, Store};
 
 pub(super) fn list(context: &Context) -> Result<()> {
     let store = trust::open(context)?;
-    let keys = all(&store);
+    let keys = all(&store)?;
     if keys.is_empty() {
         context.say("you have no default passport, and no key with limits");
     }

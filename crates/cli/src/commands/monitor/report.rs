@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::failure::Result;
-use crate::identity::Identity;
+use crate::identity::{self, Identity};
 use crate::paths;
 use crate::trust;
 
@@ -25,7 +25,7 @@ impl<'a> Report<'a> {
         let store = trust::open(context)?;
         let tag = |key: &Fingerprint| monitor.key_tag(key.as_bytes());
         let name = |key: &Fingerprint, label: &str| (tag(key), format!("{} {label}", key.brief()));
-        let files = paths::existing_default_passport().into_iter();
+        let files = identity::default_passport_or_warning(context).into_iter();
         let files = files.chain(paths::former_default_passports());
         let passports = files.filter_map(|path| Identity::load(&path).ok());
         let mut names: Vec<_> = passports

@@ -254,7 +254,7 @@ impl Signers {
     pub(super) fn new(named: &[Contact], context: &Context) -> Result<Self> {
         Ok(Self {
             store: trust::open(context)?,
-            own: trust::owner()?,
+            own: trust::owner_or_warning(context),
             named: named
                 .iter()
                 .map(|it| (it.fingerprint(), it.label().to_owned()))

@@ -11,7 +11,7 @@ use crate::args::ShowArgs;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::{Failure, Result};
-use crate::identity::{Identity, or_default};
+use crate::identity::{Identity, default_passport_or_warning, or_default};
 use crate::io::input;
 use crate::named::Parse;
 use crate::trust;
@@ -22,7 +22,11 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<()> {
     match Kind::of(&file) {
         Kind::SecretPassport => {
             let passport = file.parse(SecretPassport::from_armor)?;
-            context.warn_if_exposed(&file);
+            let is_usual = args.file.is_none();
+            // Its warning covers more places, but not who can read the file.
+            if !is_usual || default_passport_or_warning(context).is_some() {
+                context.warn_if_exposed(&file);
+            }
             secret(&passport, context)
         }
         Kind::PublicPassport => public(&file.parse(PublicPassport::from_armor)?, context),

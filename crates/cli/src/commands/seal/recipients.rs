@@ -66,7 +66,7 @@ impl Recipients {
             let sender = sender.filter(|_| args.sender.from.is_none());
             recipients.add(oneself(sender)?);
         }
-        recipients.look_up(&own(sender)?, context)?;
+        recipients.look_up(sender, context)?;
         Ok(recipients)
     }
 
@@ -91,8 +91,8 @@ impl Recipients {
     }
 
     /// Takes the labels from the trust store. Finds recipients that are neither approved nor the
-    /// user's `own`. Refuses recipients that are denied or revoked.
-    fn look_up(&mut self, own: &[Fingerprint], context: &Context) -> Result<()> {
+    /// user, who may be the `sender`. Refuses recipients that are denied or revoked.
+    fn look_up(&mut self, sender: Option<&Identity>, context: &Context) -> Result<()> {
         if self.all.is_empty() {
             return Ok(());
         }
@@ -107,7 +107,7 @@ impl Recipients {
             if let Some(status) = status.filter(|status| status.is_barred()) {
                 return Err(barred(label, &fingerprint, status));
             }
-            if status != Some(Status::Approved) && !own.contains(&fingerprint) {
+            if status != Some(Status::Approved) && !is_own(&fingerprint, sender)? {
                 self.warnings.extend(stranger(label, &fingerprint, &store));
             }
         }
@@ -130,17 +130,17 @@ fn stranger(label: &str, fingerprint: &Fingerprint, store: &Store) -> Vec<String
     std::iter::once(unknown).chain(namesakes).collect()
 }
 
-/// The fingerprints that the user's own passports claim: the default one, and the one that signs.
-/// Unlocking the latter verifies its fingerprint.
-fn own(sender: Option<&Identity>) -> Result<Vec<Fingerprint>> {
-    let path = paths::existing_default_passport();
-    let default = match sender.is_some_and(|sender| path.as_ref() == Some(&sender.path)) {
-        true => None,
-        false => paths::trusted_default_passport()?,
-    };
-    let default = default.and_then(|path| Identity::load(&path).ok());
-    let own = default.as_ref().into_iter().chain(sender);
-    Ok(own.map(|identity| identity.locked.fingerprint()).collect())
+/// Whether the passport that signs has this fingerprint, or the default passport claims it.
+/// Unlocking the former verifies its fingerprint. A claim of the latter must be the user's, but a
+/// file to somebody else needs none.
+fn is_own(fingerprint: &Fingerprint, sender: Option<&Identity>) -> Result<bool> {
+    let has_it = |identity: &Identity| identity.locked.fingerprint() == *fingerprint;
+    if sender.is_some_and(has_it) {
+        return Ok(true);
+    }
+    let claims = |path: &PathBuf| Identity::load(path).is_ok_and(|identity| has_it(&identity));
+    let claiming = paths::existing_default_passport().filter(claims);
+    Ok(claiming.map(paths::trusted).transpose()?.is_some())
 }
 
 /// The public passport that `-r` names: a file, `-` for standard input, or the armored text itself.

@@ -79,15 +79,21 @@ fn introduce(
     let label = args.decide.label.as_deref().unwrap_or(&subject.label);
     for namesake in store.namesakes(label, &subject.fingerprint) {
         if predecessor != Some(namesake.fingerprint()) {
-            allow_namesake(args, &namesake, context)?;
+            allow_namesake(args, subject, &namesake, context)?;
         }
     }
     Ok(())
 }
 
 /// Another approved passport has the label. An option or the person who is asked must allow that:
-/// the question about the fingerprint does not show it.
-fn allow_namesake(args: &ApproveArgs, namesake: &Record<'_>, context: &Context) -> Result<()> {
+/// the question about the fingerprint does not show it. The question names both passports: standard
+/// error may be a file.
+fn allow_namesake(
+    args: &ApproveArgs,
+    subject: &Subject,
+    namesake: &Record<'_>,
+    context: &Context,
+) -> Result<()> {
     let what = format!(
         "this is not the {} that you approved as {}",
         trust::name(namesake),
@@ -102,7 +108,14 @@ fn allow_namesake(args: &ApproveArgs, namesake: &Record<'_>, context: &Context) 
         return Err(Failure::usage(what).hint(hint));
     }
     context.warn(&what);
-    match question::confirm("Approve this one under the same name?")? {
+    let question = format!(
+        "Approve {}\n{}\nunder the name of the {} that you approved as\n{}?",
+        subject.name(),
+        subject.fingerprint,
+        trust::name(namesake),
+        namesake.fingerprint()
+    );
+    match question::confirm(&question)? {
         true => Ok(()),
         false => Err(Failure::usage("not approved").hint(hint)),
     }
