@@ -3,10 +3,10 @@
 //!
 //! Each byte of a register and of memory has a number. A copy copies numbers. Another operation
 //! gives its results new numbers, which depend on the operation and on the numbers of its operands
-//! alone. So equal numbers are equal values, whatever the inputs are. Different numbers say nothing.
-//! Sums of the same numbers are equal in any order. The runs must stand for all others: neither
-//! addresses nor jumps may depend on the inputs. The prover has shown that. If a contract has any
-//! number of elements, the conditions of jumps must be the same operations, too.
+//! alone. So equal numbers are equal values, whatever the inputs are. Different numbers say
+//! nothing. Sums of the same numbers are equal in any order. The runs must stand for all others:
+//! neither addresses nor jumps may depend on the inputs. The prover has shown that. If a contract
+//! has any number of elements, the conditions of jumps must be the same operations, too.
 //!
 //! This finds mutants that are right because nothing reads what they change, or because a register
 //! holds the same value already. It does not use the prover's formulas. Addresses are those of the
@@ -26,8 +26,8 @@ use sealstone_prover::prove::{Executed, Session};
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
-/// A reason why a proved mutant is right: in a run of each contract on this CPU, its data flow is the
-/// original's.
+/// A reason why a proved mutant is right: in a run of each contract on this CPU, its data flow is
+/// that of the original.
 pub(super) fn reason(
     session: &mut Session,
     images: [&Image; 2],
