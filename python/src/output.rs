@@ -44,6 +44,16 @@ pub(crate) fn bytes_of<'py, B: AsRef<[u8]> + Send>(
     Ok(buffer.object.into_bound(py))
 }
 
+/// Overwrites the stack below the caller. A copy leaves bytes of a secret in vector registers, and
+/// the loader saves these on the stack when it looks up a function at its first call.
+#[inline(never)]
+fn wipe_stack() {
+    /// More than the deepest of Python's frames there.
+    const DEPTH: usize = 32 << 10;
+    let mut frames = [0_u8; DEPTH];
+    std::hint::black_box(&mut frames);
+}
+
 /// A secret as a `bytes` object, or its length if it goes `into` a buffer, which can be wiped.
 pub(crate) fn secret_of<'py, B: AsRef<[u8]> + Send>(
     py: Python<'py>,
@@ -55,7 +65,9 @@ pub(crate) fn secret_of<'py, B: AsRef<[u8]> + Send>(
         Some(buffer) => {
             // Before the secret is out: Python may have no memory for it.
             let length = secret.as_ref().len().into_pyobject(py)?;
-            buffer.fill(py, secret.as_ref())?;
+            let filled = buffer.fill(py, secret.as_ref());
+            wipe_stack();
+            filled?;
             Ok(length.into_any())
         }
     }
