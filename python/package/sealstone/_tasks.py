@@ -37,8 +37,11 @@ class Threads:
         self._left = 0
 
     def submit(self, work: Callable[[], T]) -> "Future[T]":
-        """Calls `work` when a thread is free. Raises `RuntimeError` when the interpreter ends, or the
-        system gives no thread: then nothing calls it."""
+        """Calls `work` when a thread is free.
+
+        Raises `RuntimeError` when the interpreter ends, or the system gives no thread: then nothing
+        calls `work`.
+        """
         refused = False
 
         def begin() -> T:
