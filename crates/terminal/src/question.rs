@@ -65,8 +65,8 @@ pub fn ask_secret(question: &str) -> io::Result<Zeroizing<String>> {
     }
 }
 
-/// Asks for a line, which is shown while it is typed. What is typed after it is not: it may be a
-/// passphrase.
+/// Asks for a line, which is shown while it is typed. Later typing is not shown, because it may be
+/// a passphrase.
 ///
 /// # Errors
 /// The system's error.

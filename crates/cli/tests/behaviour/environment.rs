@@ -70,7 +70,7 @@ fn read() -> BTreeSet<String> {
     read
 }
 
-/// What stands between `before` and the next quotation mark.
+/// Each text between `before` and the next quotation mark.
 fn literals<'t>(text: &'t str, before: &'t str) -> impl Iterator<Item = &'t str> {
     text.match_indices(before).filter_map(move |(at, _)| {
         let (literal, _) = text[at + before.len()..].split_once('"')?;

@@ -67,7 +67,7 @@ impl Operation {
         matches!(self, Add | Sum { .. } | Bitwise | Commutative)
     }
 
-    /// What tells operations apart.
+    /// The numbers that only this operation has.
     pub(super) fn key(self, instruction: &Instruction) -> Vec<u64> {
         let operation = match self {
             // Each form of it, and `adc`.
