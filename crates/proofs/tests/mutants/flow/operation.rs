@@ -6,6 +6,10 @@ use iced_x86::{Instruction, Mnemonic, OpKind};
 /// A value by the number of its first byte, and its length in bytes.
 pub(super) type Value = (u64, usize);
 
+/// A sum of more summands counts as a sum of its two operands. Without a limit, a sum of sums of
+/// sums, as in SHA-2, would have too many.
+const MOST_SUMMANDS: usize = 64;
+
 /// The bits that are zero in each element of a vector.
 #[derive(Clone, Copy)]
 pub(super) struct Zeros {
@@ -94,7 +98,14 @@ impl Operation {
                 let parts = parts
                     .iter()
                     .map(|part| part[..size.min(part.len())].to_vec());
-                parts.flat_map(|part| values.summands(part)).collect()
+                let parts: Vec<_> = parts.collect();
+                let all = parts.iter().flat_map(|part| values.summands(part));
+                let all: Vec<_> = all.take(MOST_SUMMANDS + 1).cloned().collect();
+                if all.len() > MOST_SUMMANDS {
+                    parts
+                } else {
+                    all
+                }
             }
             Self::Sum { .. } | Self::Bitwise if values.are_apart([one, other], self) => {
                 vec![one.clone(), other.clone()]
@@ -108,9 +119,9 @@ impl Operation {
 
 impl Values {
     /// The summands of a sum; another value alone.
-    fn summands(&self, part: Vec<Byte>) -> Vec<Vec<Byte>> {
-        let sum = value(&part).and_then(|value| self.sums.get(&value));
-        sum.cloned().unwrap_or_else(|| vec![part])
+    fn summands<'a>(&'a self, part: &'a Vec<Byte>) -> &'a [Vec<Byte>] {
+        let sum = value(part).and_then(|value| self.sums.get(&value));
+        sum.map_or(std::slice::from_ref(part), |summands| summands)
     }
 
     /// Whether no bit is in both vectors, and the operation has elements of their size or of any.

@@ -317,6 +317,14 @@ fn conditions_of_jumps() {
     assert!(are_same([pieces[0]; 2], results(1)));
 }
 
+/// The number of summands is limited: here it would be 2^64.
+#[test]
+fn sums_of_sums_of_sums() {
+    let doubles: Write = |c| (0..64).try_for_each(|_| c.add(rax, rax));
+    assert!(are_same([doubles, doubles], results(1)));
+    assert!(!are_same([doubles, |c| c.add(rax, rax)], results(1)));
+}
+
 #[test]
 fn other_sums() {
     let others: &[[Write; 2]] = &[
