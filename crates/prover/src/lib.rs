@@ -1,9 +1,10 @@
 //! Proves that a function in a program file computes what its specification says, for all inputs.
 //!
-//! A proof trusts neither the compiler nor the linker. The specification is Rust, written step by
-//! step like the standard. The [`tutorial`] shows how to prove your own function in ten minutes,
-//! with the command `machine-proof`. A proof needs no SAT or SMT solver. If a proof fails, a solver
-//! may find an input that refutes it; a run of the function on this input must confirm that.
+//! It does not trust the compiler or the linker that built the program. The specification is Rust,
+//! written step by step like the standard. The [`tutorial`] shows how to prove your own function in
+//! ten minutes, with the command `machine-proof`. A proof needs no SAT or SMT solver. If a proof
+//! fails, a solver may find an input that refutes it; a run of the function on this input must
+//! confirm that.
 //!
 //! # How, in one page
 //!
@@ -12,7 +13,7 @@
 //! `xor a, b` makes x₀ ⊕ y₀, x₁ ⊕ y₁, …; a rotation only renames bits; an addition makes a sum. At
 //! the end, every bit of the output is a formula over the bits of the input. The specification
 //! runs on the same unknowns and gives formulas too. If the formulas are the same, the code
-//! computes the specification, for all 2¹⁰²⁴ or more inputs at once.
+//! computes the specification, for all inputs at once.
 //!
 //! Three things make that work.
 //!
@@ -34,15 +35,47 @@
 //!
 //! | verdict | meaning |
 //! |---|---|
-//! | PROVED | for all inputs and all addresses: the output is what the specification says; no branch, address, shift count, division or string length depends on an input; no access outside the buffers, with the right to write, the arguments on the stack and the own stack; registers and stack pointer of the caller are kept, upper halves of vector registers are clean; and if the contract promises it, no byte that depends on an input stays on the stack or in a register |
-//! | REFUTED | one of these is wrong; a wrong output comes with its input, a leak with two inputs for which the code decides differently. Both are reproduced by running the code itself, if this CPU can and what is decided by is in general-purpose registers (up to that instruction; registers and flags are filled with something else for each input) |
+//! | PROVED | all points of the list below hold, for all inputs and for every place of memory |
+//! | REFUTED | one of these points does not hold |
 //! | UNPROVED | neither: two formulas differ, but no sample input tells them apart; or a loop does not follow its specification; or the prover does not see that a branch, an address and the like are the same for all inputs |
 //! | UNSUPPORTED | an instruction, a relocation or a function that is not modelled, or a function that is not found; or the specification gives other words than the contract has |
 //!
-//! Addresses are symbolic. The prover assumes two things of the buffers, the stack, the program and
-//! the return address: they have the alignment that the contract or the ABI promises, and they are
-//! separate. So a proof holds for every place of memory. A branch on an address ends it. If callers
-//! may pass one buffer twice, this case needs its own contract.
+//! PROVED says:
+//!
+//! - The function returns, and the output is what the specification says.
+//! - No branch, address, shift count, division or string length depends on an input. There are two
+//!   exceptions. Under a contract that says so ([`Contract::by_data`](contract::Contract::by_data)),
+//!   a division and the address of a prefetch may depend on an input. In a proof for any number of
+//!   elements or data of any length, all of these may depend on this number or length.
+//! - The function accesses nothing but the buffers, with the rights that the contract gives; its
+//!   arguments on the stack; its own stack; and constants of the program.
+//! - The stack pointer, and the registers that belong to the caller, are as they were.
+//! - The upper halves of vector registers are not in use at the return, unless the contract allows
+//!   that ([`Contract::leaves_upper_halves`](contract::Contract::leaves_upper_halves)).
+//! - If the contract promises it ([`Contract::wipes`](contract::Contract::wipes)), no byte that
+//!   depends on an input stays on the stack or in a register.
+//!
+//! A wrong output comes with its input. A leak comes with two inputs for which the code decides
+//! differently. Runs of the code itself reproduce a wrong output, if this CPU has its instructions.
+//! They reproduce a leak too, if general-purpose registers decide. Such a run ends at the
+//! instruction that decides. Each run begins with other junk in registers and flags.
+//!
+//! Addresses are symbolic. The prover assumes this of the buffers, the stack, the program and the
+//! return address:
+//!
+//! - They have the alignment that the contract or the ABI promises.
+//! - They are separate. If callers may pass one buffer twice, this case needs its own contract
+//!   ([`Contract::with_same`](contract::Contract::with_same)).
+//! - No byte of a buffer or of the stack has the address zero. The prover uses this where code
+//!   compares such an address with zero.
+//! - No buffer contains the last byte of the address space. The prover uses this where code
+//!   compares two addresses in a buffer, or at its end: they are in the order of their distances
+//!   from its start.
+//! - In a proof for any number or length, the data of a stream has at most 2^62 bytes, and elements
+//!   have at most 2^63 bytes. No memory is larger.
+//!
+//! So a proof holds for every place of memory of which this is true. A branch on anything else about
+//! an address ends the attempt.
 //!
 //! The stack: the stack pointer is a multiple of 16 at every call. The function reads no byte that
 //! was below the stack pointer and its red zone of 128 bytes since its last write. No access skips
@@ -83,16 +116,26 @@
 //!
 //! - the decoder (`iced-x86`), and the reading of the program file ([`image`]);
 //! - the models of the instructions ([`exec`]), and the rules of [`term`];
+//! - the comparison of code and specification, the places of memory, the cuts and the inductions
+//!   ([`prove`]);
+//! - the arithmetic of specifications on formulas ([`algebra`]);
+//! - the list of the instructions that a processor has ([`features`]);
 //! - the specification and the contract;
 //! - the descriptions of `memcpy`, `memmove` and `memset`;
-//! - rustc, which compiles the prover.
+//! - the command, which compiles the contract, finds the function and prints the verdict;
+//! - rustc and the crates in `Cargo.lock`, as far as they build the prover.
 //!
-//! Other checks look for mistakes in them. The rules are tested on all inputs of small words, and
-//! watched on 64 random inputs wherever they are applied. The function itself runs on these inputs,
-//! if this CPU has its instructions. Co-simulation compares models with the CPU ([`cosim`]), for
-//! each instruction that can be executed alone: not for jumps, calls, `push`, `pop`, prefetching,
-//! repeated moves, and `lea` of an address relative to `rip`. You must compare your specification
-//! with published vectors yourself.
+//! Other checks look for mistakes in them:
+//!
+//! - The rules are tested on all inputs of small words, and watched on 64 random inputs wherever
+//!   they are applied.
+//! - Under a contract with fixed lengths, the function itself also runs on these inputs, if this
+//!   CPU has its instructions.
+//! - Co-simulation compares models with the CPU ([`cosim`]), for each instruction that can be
+//!   executed alone: not for jumps, calls, `push`, `pop`, prefetching, repeated moves, and `lea` of
+//!   an address relative to `rip`. `machine-proof` does not do this. `make prove` does, for the
+//!   instructions of the functions that it proves.
+//! - You must compare your specification with published vectors yourself.
 //!
 //! Not covered: effects of a CPU outside its architecture (speculation, power, faults), other
 //! architectures, and multiplication of wide numbers from pieces modulo another number.

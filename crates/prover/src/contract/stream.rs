@@ -37,8 +37,8 @@ pub struct Stream {
     /// except the data, from the words of the group, and from its data. Data and result are as long
     /// as the buffers of data. The result of shorter data is a prefix of it.
     pub transform: Box<Transform>,
-    /// All words that the function may hold between two groups. They follow from the words of the
-    /// previous group: these words, the next ones, and values computed from them.
+    /// Further words that the function may hold between two groups, from the words of the previous
+    /// group. It may always hold these words and those of the next group.
     pub carried: Box<Carried>,
 }
 
