@@ -157,22 +157,23 @@ impl Proof {
         }
         let _ = writeln!(self.text, "{name}: {}", finding.verdict);
         if finding.verdict.is_proof() {
-            let _ = writeln!(self.text, "  {}", details(finding));
+            let _ = writeln!(self.text, "  {}", details(contract, finding));
         }
     }
 }
 
 /// The figures of a proof, as text.
-fn details(finding: &Finding) -> String {
+fn details(contract: &Contract, finding: &Finding) -> String {
     let mut features = crate::features::Features::default();
     features.add_all(finding.instructions.values());
     let needed = match features.names().is_empty() {
         true => String::from("no vector instructions"),
         false => features.to_string(),
     };
-    let run = match finding.ran_natively {
-        true => "64 native runs agree",
-        false => "not run on this CPU",
+    let run = match (contract.is_by_induction(), finding.ran_natively) {
+        (true, _) => "no native runs: any number of elements",
+        (false, true) => "64 native runs agree",
+        (false, false) => "not run on this CPU",
     };
     format!(
         "{} instructions executed, {} bytes of stack, {} bytes of its inputs left behind; {needed}; {run}",
