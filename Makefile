@@ -83,13 +83,15 @@ test-constant-time: ## no branch and no address depends on a token's key or blin
 	@scripts/setup test
 	scripts/test-constant-time $(CARGO_FLAGS)
 
-campaign: ## hours of kills, full disks, large files, C in valgrind (ARGS=… names tests)
+campaign: ## hours: kills, full disks, big files, valgrind, tutorial (ARGS=… names tests)
 	@scripts/setup test
+	scripts/packages .tools/solvers crates/proofs/solvers.txt
 	@export SEALSTONE_CAMPAIGN_SEED=$${SEALSTONE_CAMPAIGN_SEED:-$$RANDOM$$RANDOM}; \
 	echo "campaign: seed $$SEALSTONE_CAMPAIGN_SEED"; \
 	cargo test --release $(CARGO_FLAGS) -p sealstone-cli --test campaign -- $(WHOLE) $(ARGS); \
 	cargo test --release $(CARGO_FLAGS) -p sealstone-server --test faults -- $(WHOLE) $(ARGS); \
-	cargo test $(CARGO_FLAGS) -p sealstone-capi --test c -- $(WHOLE) $(ARGS)
+	cargo test $(CARGO_FLAGS) -p sealstone-capi --test c -- $(WHOLE) $(ARGS); \
+	cargo test $(CARGO_FLAGS) -p sealstone-prover --test tutorial -- $(WHOLE) $(ARGS)
 
 lint: ## format, lints, documentation, layers, sizes, dependencies
 	@scripts/setup lint
