@@ -1,4 +1,4 @@
-//! The contract of `main.rs`, for section 7 of the tutorial (`src/tutorial.md`).
+//! The contract of `main.rs`, for section 6 of the tutorial (`src/tutorial.md`).
 
 use sealstone_prover::algebra::Algebra;
 use sealstone_prover::contract::{Access, Contents, Contract, Stream};
@@ -8,9 +8,9 @@ use sealstone_prover::formula;
 fn round<A: Algebra<64>>(a: &mut A, v: &[A::Word]) -> Vec<A::Word> {
     let mut v = v.to_vec();
     for half in [[(0, 1, 13), (2, 3, 16)], [(2, 1, 17), (0, 3, 21)]] {
-        for (x, y, turn) in half {
+        for (x, y, distance) in half {
             v[x] = a.add(&v[x], &v[y]);
-            v[y] = a.rotate_left(&v[y], turn);
+            v[y] = a.rotate_left(&v[y], distance);
             v[y] = a.xor(&v[y], &v[x]);
         }
         let first = half[0].0;

@@ -1,4 +1,4 @@
-//! A program with loops of any length: section 7 of the tutorial (`src/tutorial.md`) proves them.
+//! A program with loops of any length: section 6 of the tutorial (`src/tutorial.md`) proves them.
 
 /// The round of SipHash.
 #[inline(always)]

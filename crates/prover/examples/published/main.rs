@@ -1,4 +1,4 @@
-//! A program that hashes with the crate `blake3` as published: section 8 of the tutorial
+//! A program that hashes with the crate `blake3` as published: section 7 of the tutorial
 //! (`src/tutorial.md`) proves a function of that crate in it.
 
 fn main() {
