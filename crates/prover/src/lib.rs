@@ -44,8 +44,8 @@
 //!
 //! - The function returns, and the output is what the specification says.
 //! - No branch, address, shift count, division or string length depends on an input. There are two
-//!   exceptions. Under a contract that says so ([`Contract::by_data`](contract::Contract::by_data)),
-//!   a division and the address of a prefetch may depend on an input. In a proof for any number of
+//!   exceptions. If the contract allows it ([`Contract::by_data`](contract::Contract::by_data)), a
+//!   division and the address of a prefetch may depend on an input. In a proof for any number of
 //!   elements or data of any length, all of these may depend on this number or length.
 //! - The function accesses nothing but the buffers, with the rights that the contract gives; its
 //!   arguments on the stack; its own stack; and constants of the program.
@@ -74,8 +74,8 @@
 //! - In a proof for any number or length, the data of a stream has at most 2^62 bytes, and elements
 //!   have at most 2^63 bytes. No memory is larger.
 //!
-//! So a proof holds for every place of memory of which this is true. A branch on anything else about
-//! an address ends the attempt.
+//! So a proof holds for every place of memory of which this is true. A branch on anything else
+//! about an address ends the attempt.
 //!
 //! The stack: the stack pointer is a multiple of 16 at every call. The function reads no byte that
 //! was below the stack pointer and its red zone of 128 bytes since its last write. No access skips
