@@ -24,6 +24,8 @@ mod passport;
 mod password;
 mod pipes;
 mod progress;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod proofs;
 mod readme;
 mod reseal;
 mod rotation;
