@@ -3,7 +3,7 @@
 
 use clap::Parser;
 use sealstone_proofs::lemma;
-use sealstone_proofs::report::{Report, prove_kernels};
+use sealstone_proofs::report::{Judgement, Report, Request, prove_kernels};
 use sealstone_proofs::source;
 use sealstone_proofs::usage::Usage;
 use sealstone_prover::features::Features;
@@ -75,7 +75,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, String> {
     let rows = (!arguments.alone).then(|| source::prove_claims(&arguments.only));
     let lemmas = solvers.map(|solvers| lemma::prove_lemmas(&solvers));
     let lemmas = lemmas.transpose().map_err(|error| error.to_string())?;
-    let judgement = judge(arguments, &report, rows.as_deref(), lemmas.as_deref());
+    let judgement = report.judge(arguments.request(), rows.as_deref(), lemmas.as_deref());
     let usage = Usage::so_far()?;
 
     let mut json = report.json();
@@ -108,36 +108,14 @@ fn run(arguments: &Arguments) -> Result<ExitCode, String> {
     Ok(ExitCode::from(judgement as u8))
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Judgement {
-    Proved = 0,
-    NotProved = 1,
-    ModelsUnknown = 3,
-}
-
-fn judge(
-    arguments: &Arguments,
-    report: &Report,
-    rows: Option<&[source::Row]>,
-    lemmas: Option<&[lemma::Row]>,
-) -> Judgement {
-    // A part may have only kernels or only claims about source. The whole must have both.
-    let only_part = !arguments.only.is_empty();
-    let has_source = rows.is_some_and(|rows| !rows.is_empty());
-    let kernels = report.is_proof() || only_part && report.rows.is_empty() && has_source;
-    let source = rows.is_none_or(|rows| rows.iter().all(|row| row.verdict.holds()))
-        && (only_part || arguments.alone || has_source);
-    let is_compared = matches!(report.models, Some(Ok(_)));
-    // Other levels of optimisation inline code differently from the shipped program.
-    let is_complete = arguments.alone || report.is_complete();
-    let needs_models = !arguments.without_models && !report.rows.is_empty();
-    match () {
-        () if !kernels || !is_complete || !source || !lemmas.is_none_or(lemma::holds) => {
-            Judgement::NotProved
+impl Arguments {
+    /// The options that the judgement depends on.
+    fn request(&self) -> Request {
+        Request {
+            is_part: !self.only.is_empty(),
+            alone: self.alone,
+            without_models: self.without_models,
         }
-        () if needs_models && !is_compared => Judgement::ModelsUnknown,
-        () if needs_models && !report.models_agree() => Judgement::NotProved,
-        () => Judgement::Proved,
     }
 }
 
@@ -280,7 +258,7 @@ mod tests {
                 ..Report::default()
             };
             let (source, lemmas) = (self.source.as_deref(), self.lemmas.as_deref());
-            judge(&arguments, &report, source, lemmas) as u8
+            report.judge(arguments.request(), source, lemmas) as u8
         }
     }
 

@@ -1,8 +1,10 @@
 //! All proofs of a run, as text and as JSON.
 
+mod judgement;
 mod proving;
 mod unproved;
 
+pub use judgement::{Judgement, Request};
 pub use proving::prove_kernels;
 
 use crate::catalog::{

@@ -190,6 +190,23 @@ impl Image {
         segment.bytes[at..at + bytes.len()].copy_from_slice(bytes);
     }
 
+    /// Removes all other functions: their names, and their code. For planted bugs, if only few
+    /// functions of a program are looked at.
+    pub fn keep_functions(&mut self, is_kept: impl Fn(&Symbol) -> bool) {
+        let (kept, others): (Vec<Symbol>, Vec<Symbol>) = core::mem::take(&mut self.symbols)
+            .into_iter()
+            .partition(is_kept);
+        for Symbol { start, size, .. } in others {
+            let end = start + size;
+            let is_apart = |it: &Symbol| it.start + it.size <= start || end <= it.start;
+            let length = self.code(start, size as usize).map_or(0, <[u8]>::len);
+            if length > 0 && kept.iter().all(is_apart) {
+                self.patch(start, &vec![0xcc; length]);
+            }
+        }
+        self.symbols = kept;
+    }
+
     /// Images with the same number have the same bytes.
     pub(crate) fn version(&self) -> u64 {
         self.version
