@@ -5,7 +5,7 @@ mod obligations;
 mod others;
 mod skein;
 
-pub use drivers::DRIVERS;
+pub use drivers::REASONS;
 pub use obligations::{
     Group, Need, OBLIGATIONS, OTHERS_OBLIGATIONS, Obligation, OthersNeed, OthersObligation,
 };

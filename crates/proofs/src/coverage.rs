@@ -2,7 +2,7 @@
 //!
 //! A proof covers the bytes that its run executed. A program may contain the same source a second
 //! time: inlined into a caller, copied for another crate, under a name without a row. So this
-//! module checks the whole program file, function by function. It reports four kinds of findings:
+//! module checks the whole program file, function by function. It reports five kinds of findings:
 //!
 //! - a function of our crates that *looks like a kernel* (`Mix::is_of_kernel`: it rotates words,
 //!   or has 16 instructions of vector arithmetic), was not proved, and is not a driver that the
@@ -10,6 +10,8 @@
 //! - a function of any crate that has the instructions of a proved one (`Mix::contains`) and was
 //!   not proved: a second copy. The proved one may be in another program ([`Proofs`]);
 //! - instructions of that kind in a proved function that no run has executed;
+//! - code of one of our crates that was not proved, if the catalog has no reason for this crate
+//!   ([`Rest`]);
 //! - a function of our crates that a proved function may call, if no run has entered it, or if the
 //!   place that may call it was not executed. A place may call a function if it jumps to it, calls
 //!   it, takes its address, or reads its address where the loader writes it. Addresses in other
@@ -50,6 +52,23 @@ pub struct Driver {
     pub why: &'static str,
 }
 
+/// A crate of ours, with the reason why nothing proves the rest of its code.
+pub struct Rest {
+    /// The crate, as paths have it.
+    pub name: &'static str,
+    /// The reason for the missing proofs, and what covers the code instead.
+    pub why: &'static str,
+}
+
+/// The reasons why code of our crates is not proved.
+#[derive(Clone, Copy)]
+pub struct Reasons {
+    /// Of code that looks like a kernel.
+    pub drivers: &'static [Driver],
+    /// Of all other code.
+    pub crates: &'static [Rest],
+}
+
 /// Instructions that runs have executed: address and length.
 pub type Executed = BTreeMap<u64, usize>;
 
@@ -74,6 +93,8 @@ pub struct Coverage {
     pub not_executed: u64,
     /// Functions of our crates that look like kernels, are not proved, and are explained.
     pub drivers: Vec<(Function, &'static str)>,
+    /// The code of each crate that is not proved. These drivers are a part of it.
+    pub unproved: Vec<(&'static Rest, Share)>,
     /// Findings of the kinds that the module's description lists.
     pub findings: Vec<String>,
 }
@@ -87,11 +108,16 @@ pub struct Share {
     pub bytes: u64,
 }
 
+/// The crate of functions for C.
+const C_INTERFACE: &str = "sealstone_capi";
+
 /// A function, or the code without a symbol after it, with its instructions.
 struct Piece {
     name: String,
     start: u64,
     end: u64,
+    /// Whether there are only bytes that align what follows.
+    is_padding: bool,
     mix: Mix,
     /// The addresses outside of it that its instructions mention ([`mentioned`]), each with the
     /// address of the instruction.
@@ -142,11 +168,7 @@ impl Proofs<'_> {
 }
 
 /// Checks a program. It must have no second copies of functions that are proved `elsewhere`.
-pub fn cover(
-    proofs: Proofs<'_>,
-    elsewhere: Option<Proofs<'_>>,
-    drivers: &'static [Driver],
-) -> Coverage {
+pub fn cover(proofs: Proofs<'_>, elsewhere: Option<Proofs<'_>>, reasons: Reasons) -> Coverage {
     let image = proofs.image;
     let pieces = pieces(image);
     let elsewhere = elsewhere.map_or_else(Vec::new, |proofs| proofs.functions());
@@ -158,14 +180,18 @@ pub fn cover(
         proved: Share::default(),
         not_executed: 0,
         drivers: Vec::new(),
+        unproved: Vec::new(),
         findings: Vec::new(),
     };
+    coverage.add_crates(&pieces, proofs, reasons.crates);
     for piece in &pieces {
-        if is_ours(&piece.name) {
+        if piece.owner().is_some() {
             coverage.ours.add(piece);
         }
         if proofs.entered(piece) {
-            coverage.proved.add(piece);
+            if piece.owner().is_some() {
+                coverage.proved.add(piece);
+            }
             coverage.look_at_proved(proofs, piece, &pieces);
         } else if let Some(kernel) = kernels
             .iter()
@@ -178,7 +204,7 @@ pub fn cover(
                 kernel.name
             ));
         } else if is_ours(&piece.name) && piece.mix.is_of_kernel() {
-            coverage.look_at_driver(piece, drivers);
+            coverage.look_at_driver(piece, reasons.drivers);
         }
     }
     coverage
@@ -188,6 +214,25 @@ impl Coverage {
     /// Whether there are no findings.
     pub fn is_complete(&self) -> bool {
         self.findings.is_empty() && self.proved.bytes > 0
+    }
+
+    /// The code of each crate that no run has entered. Each crate needs a reason.
+    fn add_crates(&mut self, pieces: &[Piece], proofs: Proofs<'_>, crates: &'static [Rest]) {
+        let mut shares: BTreeMap<&str, Share> = BTreeMap::new();
+        for piece in pieces.iter().filter(|piece| !proofs.entered(piece)) {
+            if let Some(name) = piece.owner() {
+                shares.entry(name).or_default().add(piece);
+            }
+        }
+        let mut unproved = |rest: &'static Rest| {
+            let share = shares.remove(rest.name).unwrap_or_default();
+            (rest, share)
+        };
+        self.unproved = crates.iter().map(&mut unproved).collect();
+        let findings = shares.into_keys().map(|name| {
+            format!("{name} has code that no row proves, and the catalog has no reason for it")
+        });
+        self.findings.extend(findings);
     }
 
     /// Parts of the proved functions that no run has executed, and their possible callees.
@@ -285,8 +330,15 @@ impl Coverage {
         }
         let _ = writeln!(
             text,
-            "  all others rotate nothing and add few vectors: drivers, formats, commands, which no row proves"
+            "  all others rotate nothing and add few vectors; with those above, not proved are"
         );
+        for (rest, Share { functions, bytes }) in &self.unproved {
+            if *functions > 0 {
+                let kib = bytes.div_ceil(1024);
+                let Rest { name, why } = rest;
+                let _ = writeln!(text, "  {name}: {functions} functions, {kib} KiB: {why}");
+            }
+        }
         for finding in &self.findings {
             let _ = writeln!(text, "NOT COVERED {finding}");
         }
@@ -301,12 +353,19 @@ impl Coverage {
             json
         });
         let share = |share: &Share| json!({ "functions": share.functions, "bytes": share.bytes });
+        let unproved = self.unproved.iter().map(|(rest, unproved)| {
+            let mut json = share(unproved);
+            json["crate"] = rest.name.into();
+            json["why"] = rest.why.into();
+            json
+        });
         json!({
             "program": self.program,
             "our_crates": share(&self.ours),
             "proved": share(&self.proved),
             "never_executed_bytes": self.not_executed,
             "drivers": drivers.collect::<Vec<_>>(),
+            "unproved": unproved.collect::<Vec<_>>(),
             "findings": self.findings,
         })
     }
@@ -321,9 +380,22 @@ impl Function {
 
 /// Whether a path is in one of our crates, or is an instance for one of our types.
 fn is_ours(name: &str) -> bool {
-    let starts = name.match_indices("sealstone");
-    let mut before = starts.map(|(at, _)| name[..at].chars().next_back());
-    before.any(|character| character.is_none_or(|c| !c.is_alphanumeric() && c != '_'))
+    crate_of(name).is_some()
+}
+
+/// The first of our crates that a path names. Functions for C have no path.
+fn crate_of(name: &str) -> Option<&str> {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let mut starts = name.match_indices("sealstone").map(|(at, _)| at);
+    let at = starts.find(|at| !name[..*at].ends_with(is_part))?;
+    let rest = &name[at..];
+    let end = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+    let (word, behind) = rest.split_at(end);
+    Some(if behind.starts_with("::") {
+        word
+    } else {
+        C_INTERFACE
+    })
 }
 
 /// All code of a program: functions, and the bytes between them.
@@ -361,10 +433,18 @@ fn pieces(image: &Image) -> Vec<Piece> {
 }
 
 impl Piece {
+    /// The crate of ours that has this code. Bytes that align code are of no crate.
+    fn owner(&self) -> Option<&str> {
+        let code = (!self.is_padding).then_some(&self.name);
+        code.and_then(|name| crate_of(name))
+    }
+
     fn new(image: &Image, name: String, start: u64, end: u64) -> Self {
         let (mut mix, mut targets) = (Mix::default(), BTreeSet::new());
+        let mut is_padding = true;
         for instruction in instructions(image, start, end) {
             mix.add(&instruction);
+            is_padding &= self::is_padding(&instruction);
             let mentioned = mentioned(image, &instruction).into_iter();
             targets.extend(mentioned.map(|target| (target, instruction.ip())));
         }
@@ -373,6 +453,7 @@ impl Piece {
             name,
             start,
             end,
+            is_padding,
             mix,
             targets,
         }

@@ -226,6 +226,7 @@ mod tests {
             proved: share,
             not_executed: 0,
             drivers: Vec::new(),
+            unproved: Vec::new(),
             findings: findings.iter().map(|finding| (*finding).into()).collect(),
         }
     }

@@ -21,7 +21,21 @@ fn kernel(turn: u32) -> Vec<u8> {
 }
 
 const KERNEL: &str = "sealstone_kernels::kernel";
-const NO_DRIVERS: &[Driver] = &[];
+/// The crates of these tests have code without a proof.
+const CRATES: &[Rest] = &[
+    Rest {
+        name: "sealstone_x",
+        why: "is tested",
+    },
+    Rest {
+        name: "sealstone_kernels",
+        why: "is tested too",
+    },
+];
+const NO_DRIVERS: Reasons = Reasons {
+    drivers: &[],
+    crates: CRATES,
+};
 
 fn image() -> Image {
     let mut image = Image::default();
@@ -41,8 +55,8 @@ fn all_of(image: &Image, symbol: &Symbol) -> Executed {
 }
 
 /// The coverage of a program whose proofs stand alone.
-fn alone(image: &Image, executed: &Executed, drivers: &'static [Driver]) -> Coverage {
-    cover(Proofs { image, executed }, None, drivers)
+fn alone(image: &Image, executed: &Executed, reasons: Reasons) -> Coverage {
+    cover(Proofs { image, executed }, None, reasons)
 }
 
 fn findings_of(image: &Image, executed: &Executed) -> Vec<String> {
@@ -144,7 +158,11 @@ fn with_driver(bytes: &[u8]) -> Coverage {
     }];
     let mut image = image();
     image.add_function("sealstone_x::driver", bytes);
-    alone(&image, &executed(&image), DRIVERS)
+    let reasons = Reasons {
+        drivers: DRIVERS,
+        crates: CRATES,
+    };
+    alone(&image, &executed(&image), reasons)
 }
 
 #[test]
@@ -307,11 +325,72 @@ fn a_function_of_ours_whose_address_the_loader_writes() {
 
 #[test]
 fn names_tell_our_code_from_that_of_others() {
-    assert!(is_ours("sealstone::file::seal"));
-    assert!(is_ours(
-        "core::ptr::drop_in_place<sealstone_skein::output::Output<_>>"
-    ));
+    for (name, owner) in [
+        ("sealstone::file::seal", "sealstone"),
+        (
+            "core::ptr::drop_in_place<sealstone_skein::output::Output<_>>",
+            "sealstone_skein",
+        ),
+        (
+            "<sealstone_token::A as sealstone_primitives::B>::f",
+            "sealstone_token",
+        ),
+        ("my_sealstone::A<sealstone_x::B>", "sealstone_x"),
+        ("sealstone_hash", C_INTERFACE),
+    ] {
+        assert_eq!(crate_of(name), Some(owner));
+    }
     assert!(!is_ours("unsealstone::x") && !is_ours("my_sealstone::x"));
+}
+
+/// The code of each crate that is not proved, with the reason, and no other code.
+#[test]
+fn code_that_is_not_proved_is_listed_by_crate() {
+    let mut image = image();
+    image.add_function("sealstone_x::one", &[0x90, 0xc3]);
+    image.add_function("<sealstone_x::A as other::B>::two", &[0xc3]);
+    image.add_function("other::three", &[0xc3]);
+    let coverage = alone(&image, &executed(&image), NO_DRIVERS);
+    assert!(coverage.is_complete(), "{:?}", coverage.findings);
+    let json = coverage.json();
+    let of_x = json!({ "crate": "sealstone_x", "functions": 2, "bytes": 3, "why": "is tested" });
+    let of_kernels = json!({
+        "crate": "sealstone_kernels", "functions": 0, "bytes": 0, "why": "is tested too"
+    });
+    assert_eq!(json["unproved"], json!([of_x, of_kernels]));
+    assert_eq!(
+        json["our_crates"]["functions"], 3,
+        "with the proved one, without alignment"
+    );
+    let text = coverage.text();
+    assert!(
+        text.contains("  sealstone_x: 2 functions, 1 KiB: is tested\n"),
+        "{text}"
+    );
+    assert!(!text.contains("is tested too"), "{text}");
+}
+
+#[test]
+fn a_crate_of_ours_without_a_reason() {
+    let mut image = image();
+    image.add_function("sealstone_y::one", &[0xc3]);
+    let why = "sealstone_y has code that no row proves, and the catalog has no reason for it";
+    assert_eq!(findings(&image), [why]);
+}
+
+/// A reason for a crate that there is no more would be in no program, and no program shows that.
+#[test]
+fn each_reason_is_of_a_crate() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    for Rest { name, .. } in crate::catalog::REASONS.crates {
+        let package = match name.strip_prefix("sealstone_") {
+            Some("python") => "python".into(),
+            Some(rest) => format!("crates/{rest}"),
+            None => format!("crates/{name}"),
+        };
+        let package = format!("{root}/{package}/Cargo.toml");
+        assert!(std::path::Path::new(&package).exists(), "{package}");
+    }
 }
 
 /// No digest covers code between functions.

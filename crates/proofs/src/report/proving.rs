@@ -1,7 +1,7 @@
 //! Computes the rows.
 
 use super::{Report, Row};
-use crate::catalog::{DRIVERS, Kernel, kernels};
+use crate::catalog::{Kernel, REASONS, kernels};
 use crate::coverage::{self, Executed, Proofs};
 use crate::digest::Digest;
 use crate::same_code::{self, Trace};
@@ -63,7 +63,7 @@ pub(super) fn prove_in(
             let command = known.map(|(image, rows)| (image, executed_in(image, rows)));
             let command = command.as_ref();
             let command = command.map(|(image, executed)| Proofs { image, executed });
-            coverage::cover(Proofs { image, executed }, command, DRIVERS)
+            coverage::cover(Proofs { image, executed }, command, REASONS)
         });
     }
     (report, proved.starts)

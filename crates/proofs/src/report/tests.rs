@@ -417,7 +417,7 @@ fn code_of_a_library_that_was_left_out_is_seen() {
             image: &Image::of_code("library", &[0xc3]),
             executed: &Executed::new(),
         };
-        let mut all = coverage::cover(proofs, None, &[]);
+        let mut all = coverage::cover(proofs, None, crate::catalog::REASONS);
         all.proved.bytes = 1;
         all.findings = findings.iter().map(|&finding| finding.into()).collect();
         Some(all)
