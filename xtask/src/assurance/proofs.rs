@@ -1,6 +1,7 @@
-//! The tables of proofs, of libraries, of what they assume of callers, and of others' code.
+//! The tables of proofs, of libraries, of coverage, of what they assume of callers, and of others'
+//! code.
 
-use super::{ALL, TIME};
+use super::{ALL, SIZE, TIME};
 use crate::gate::{list, text};
 use serde_json::Value;
 
@@ -37,6 +38,48 @@ pub(super) fn libraries(proofs: &Value) -> Result<String, String> {
         line(&[text(&library["program"]), &proved, &absent])
     }));
     Ok(rows.join("\n") + "\n")
+}
+
+/// A row for each of our crates: why a part of its code is not proved, and how much of it. The last
+/// row has the proved share of all.
+pub(super) fn coverage(proofs: &Value) -> Result<String, String> {
+    let coverage = &proofs["coverage"];
+    let crates = list(&coverage["unproved"]);
+    if crates.is_empty() {
+        return Err("the proofs do not say which code of ours is not proved".into());
+    }
+    let mut rows = vec![
+        format!("| crate | what it does, and what covers it{SIZE}"),
+        "|---|---|---|".into(),
+    ];
+    rows.extend(crates.iter().map(|row| {
+        let name = format!("`{}`", text(&row["crate"]));
+        line(&[&name, text(&row["why"]), &amount(row)])
+    }));
+    let [ours, proved] = ["our_crates", "proved"].map(|name| &coverage[name]);
+    let share = 100.0 * bytes(proved) / bytes(ours);
+    rows.push(format!(
+        "{ALL}this table, and all that is proved |  | of {}, {share:.0} % are proved: {} |",
+        amount(ours),
+        amount(proved)
+    ));
+    Ok(rows.join("\n") + "\n")
+}
+
+/// An amount of code in words.
+fn amount(share: &Value) -> String {
+    match share["functions"].as_u64() {
+        Some(0) => "none".into(),
+        functions => format!(
+            "{:.0} KiB in {} functions",
+            (bytes(share) / 1024.0).ceil(),
+            functions.unwrap_or_default()
+        ),
+    }
+}
+
+fn bytes(share: &Value) -> f64 {
+    share["bytes"].as_f64().unwrap_or_default()
 }
 
 /// A row for each condition of callers of our kernels.
