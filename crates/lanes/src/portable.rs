@@ -80,6 +80,14 @@ impl Scalar for u64 {
         let mark = 0x80_u8 >> bits;
         byte & !(mark | (mark - 1)) | mark
     }
+    #[inline(always)]
+    fn keep(byte: u8, bits: u32) -> u8 {
+        byte & 0xff << (8 - bits)
+    }
+    #[inline(always)]
+    fn xor_bytes(a: u8, b: u8) -> u8 {
+        a ^ b
+    }
 }
 
 impl Index for u64 {

@@ -45,6 +45,10 @@ pub trait Scalar: Word {
     /// `byte` with its `bits` most significant bits kept, the next one set and the others cleared,
     /// 0 < bits < 8.
     fn pad(byte: Self::Byte, bits: u32) -> Self::Byte;
+    /// `byte` with its `bits` most significant bits kept and the others cleared, 0 < bits < 8.
+    fn keep(byte: Self::Byte, bits: u32) -> Self::Byte;
+    /// `a ⊕ b`.
+    fn xor_bytes(a: Self::Byte, b: Self::Byte) -> Self::Byte;
 }
 
 /// `N` words side by side.

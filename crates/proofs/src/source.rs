@@ -29,9 +29,10 @@
 //!   steps (before the message, the message, the output), each from any chaining value, for the
 //!   lengths and cuts that the row names. On the same words: Threefish's decryption inverts its
 //!   encryption.
-//! - **Every length** (`lengths`): BLAKE2b and UBI of any message, cut anywhere. The induction is
+//! - **Every length** (`lengths`): BLAKE2b and UBI of any string, cut anywhere. The induction is
 //!   over its parts, and over the whole blocks of a part. F and Threefish are uninterpreted. A
-//!   [lemma](crate::lemma) has the arithmetic of the cut.
+//!   [lemma](crate::lemma) has the arithmetic of the cut. Output of any length, read in any parts,
+//!   is by induction over the blocks of a part.
 //! - **Argon2's fill loop** (`fill`), on kernels that check their blocks, for the sizes that the
 //!   rows name. CHECKED, not PROVED: each reference of each block, not every combination.
 //! - **The shape of trees**, on numbers: one message for every number of leaves. Its verdict is
@@ -68,9 +69,9 @@
 //! test-platforms`). This line trusts the compiler, and the first line does not. If both lines
 //! cover a kernel, both must hold.
 //!
-//! Code that is not generic is not covered either: `Skein` and `Output` (copying whole blocks to a
-//! buffer, clearing the last bits), `TreeSkein`, and the parts of Argon2 around the fill loop: H0,
-//! the first and last blocks, threads. Tests compare them with other implementations.
+//! Code that is not generic is not covered either: `Skein`, which passes its message to UBI and the
+//! chaining value to `Output`; `Output::seek`; `TreeSkein`; and the parts of Argon2 around the fill
+//! loop: H0, the first and last blocks, threads. Tests compare them with other implementations.
 //!
 //! # Planted bugs
 //!
@@ -79,7 +80,8 @@
 //! that is not added to its cipher, a wrong configuration, padding or counter. Others are beside
 //! the source: a missing key, wrongly joined parts, a wipe that comes too early, a tree of another
 //! shape or without its last leaf, blocks that are missing or counted twice, a loop that is wrong
-//! from the ninth block on, a wrong index in Argon2's fill loop. Each must be refuted, and the same
+//! from the ninth block on, output that counts its blocks or its bytes wrongly, a wrong index in
+//! Argon2's fill loop. Each must be refuted, and the same
 //! source must give the same wrong result on the numbers of the counterexample.
 
 mod argon2;

@@ -89,14 +89,15 @@ impl<'a, B> Parameters<'a, B> {
         self.output_bits.unwrap_or(64 * N as u64)
     }
 
-    /// The strings that follow the configuration, in order.
-    pub(crate) fn arguments(&self) -> [(Type, &'a [B]); 4] {
+    /// Personalisation, public key, key identifier and nonce, if they are there.
+    pub(crate) fn arguments(&self) -> [Option<&'a [B]>; 4] {
         [
-            (Type::Personalization, self.personalization),
-            (Type::PublicKey, self.public_key),
-            (Type::KeyId, self.key_id),
-            (Type::Nonce, self.nonce),
+            self.personalization,
+            self.public_key,
+            self.key_id,
+            self.nonce,
         ]
+        .map(given)
     }
 
     /// The chaining value from which the message is hashed.
@@ -109,19 +110,39 @@ impl<'a, B> Parameters<'a, B> {
         [S; N]: Block<S>,
         B: Copy,
     {
-        let mut chain = [S::splat(cpu, 0); N];
-        if !self.key.is_empty() {
-            chain = string(cpu, chain, Type::Key, self.key);
-        }
         let config = configuration(self.bits::<N>(), shape).map(|byte| S::byte(cpu, byte));
-        chain = string(cpu, chain, Type::Config, &config);
-        for (kind, argument) in self.arguments() {
-            if !argument.is_empty() {
-                chain = string(cpu, chain, kind, argument);
-            }
+        let mut chain = [S::splat(cpu, 0); N];
+        for (kind, bytes) in start_strings(given(self.key), &config[..], self.arguments()) {
+            chain = string(cpu, chain, kind, bytes);
         }
         chain
     }
+}
+
+/// An empty string means no argument.
+fn given<B>(string: &[B]) -> Option<&[B]> {
+    (!string.is_empty()).then_some(string)
+}
+
+/// The strings that are hashed before the message, in order, with their types. `arguments` are
+/// personalisation, public key, key identifier and nonce. Generic over the strings, so that it
+/// cannot look at them.
+pub fn start_strings<A>(
+    key: Option<A>,
+    configuration: A,
+    arguments: [Option<A>; 4],
+) -> impl Iterator<Item = (Type, A)> {
+    let [personalization, public_key, key_id, nonce] = arguments;
+    [
+        (Type::Key, key),
+        (Type::Config, Some(configuration)),
+        (Type::Personalization, personalization),
+        (Type::PublicKey, public_key),
+        (Type::KeyId, key_id),
+        (Type::Nonce, nonce),
+    ]
+    .into_iter()
+    .filter_map(|(kind, string)| Some((kind, string?)))
 }
 
 fn string<S: Scalar, const N: usize>(

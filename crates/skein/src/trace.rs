@@ -5,7 +5,7 @@
 //!
 //! The rounds are those of the shipped code, not of a second implementation.
 
-use crate::parameters::{Parameters, configuration};
+use crate::parameters::{Parameters, configuration, start_strings};
 use crate::shape::Shape;
 use crate::threefish::{Block, Step};
 use crate::tweak::{Tweak, Type};
@@ -100,11 +100,8 @@ where
         trace.key(parameters.key)?;
         trace.output_bits = parameters.bits::<N>();
         let configuration = configuration(trace.output_bits, shape);
-        trace.string(Tweak::new(Type::Config), &configuration)?;
-        for (kind, argument) in parameters.arguments() {
-            if !argument.is_empty() {
-                trace.string(Tweak::new(kind), argument)?;
-            }
+        for (kind, string) in start_strings(None, &configuration[..], parameters.arguments()) {
+            trace.string(Tweak::new(kind), string)?;
         }
         Ok(trace)
     }

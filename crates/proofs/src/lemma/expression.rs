@@ -167,6 +167,12 @@ impl Scalar for Expression<'_> {
     fn pad(byte: Infallible, _: u32) -> Infallible {
         byte
     }
+    fn keep(byte: Infallible, _: u32) -> Infallible {
+        byte
+    }
+    fn xor_bytes(byte: Infallible, _: Infallible) -> Infallible {
+        byte
+    }
 }
 
 impl<'f> Index for Expression<'f> {

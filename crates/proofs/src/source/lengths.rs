@@ -59,16 +59,48 @@
 //! number of bytes ([`Counted`]). The shipped code counts in `u128`. We rely on Rust for its sum
 //! and its two words. The proofs of machine code cover Skein's
 //! [`Tweak`](sealstone_skein::UbiTweak), for all tweaks.
+//!
+//! Positions of Skein have 96 bits, and the unknown number has 128. Its upper bits stand for the
+//! type of the string and the level of a tree, because source and specification only add to the
+//! position and set flags. So the rows cover UBI of every argument, not only of a message.
+//!
+//! # Output
+//!
+//! Between two parts, [`Output`](sealstone_skein::Output) has a chaining value, the number of a
+//! block, the bytes of that block that are read, and the bits that are left. A part is read in
+//! turns, one for each block that it touches. The induction is over these turns:
+//!
+//! - **From any state.** The chaining value and the number are unknown. The number of bytes that are
+//!   read is enumerated: 0 to B - 1.
+//! - **A turn within a block.** Every length up to the end of the block is enumerated. Output ends
+//!   at each bit of the part's last byte, one bit later, or far away.
+//! - **A turn of a longer part.** The source gets data of an unknown length. It must take all bytes
+//!   up to the end of the block, and no more.
+//! - **The state afterwards** must give what is specified next: a block and a byte, or all that is
+//!   left. So the bits that are left show too.
+//! - The block function is uninterpreted: `E` of an unknown number. Other rows prove it.
+//!
+//! The rows also run all parts that touch two or three blocks, and all output of 1 bit to three
+//! blocks at once. These lines are read, not proved:
+//!
+//! - `while !rest.is_empty() { rest = self.xor_into_first(rest) }` takes the turns.
+//! - A slice gives the first `most` bytes, or all if there are fewer.
+//! - The source only compares the bits that are left with the bits of a part, and subtracts these.
+//! - The shipped number is a `u64`. Its next one is `self + 1`, and its block is `output_block`.
+//! - `seek` divides a position by B, and `position` multiplies. Tests run both.
 
 mod blake2b;
 mod blocks;
+mod output;
 mod skein;
 
 pub(super) use blake2b::AnyBlake2b;
+pub(super) use output::AnyOutput;
 pub(super) use skein::AnySkein;
 #[cfg(test)]
 pub(super) use {
     blocks::{Blockwise, Unknown},
+    output::{AnyNumber, Long, Reading},
     skein::{AnyTweak, Encrypt},
 };
 
@@ -82,6 +114,7 @@ use sealstone_skein::Ubi;
 pub(super) fn claims() -> Vec<Claim> {
     let blake2b = "messages of every length, by induction over parts: in any state between two parts, one more part with any number of blocks, by induction over them";
     let skein = "UBI over every number of bytes and bits, by induction over parts: in any state between two parts, one more part with any number of blocks, by induction over them";
+    let output = "output of every number of bits, by induction over parts: in any state between two parts, one more part of any length, by induction over its blocks";
     vec![
         Claim::of("BLAKE2b, every length", blake2b, || {
             let values = Values::default();
@@ -92,7 +125,19 @@ pub(super) fn claims() -> Vec<Claim> {
         Claim::of("Skein-256, every length", skein, every_skein::<4>),
         Claim::of("Skein-512, every length", skein, every_skein::<8>),
         Claim::of("Skein-1024, every length", skein, every_skein::<16>),
+        Claim::of("Skein-256, every output", output, every_output::<4>),
+        Claim::of("Skein-512, every output", output, every_output::<8>),
+        Claim::of("Skein-1024, every output", output, every_output::<16>),
     ]
+}
+
+fn every_output<const N: usize>() -> SourceVerdict
+where
+    for<'a> [Value<'a>; N]: sealstone_skein::threefish::Block<Value<'a>>,
+{
+    let values = Values::default();
+    let any = AnyOutput::<N>::of(&values);
+    any.induction(|bits| any.source(bits))
 }
 
 fn every_skein<const N: usize>() -> SourceVerdict

@@ -28,6 +28,10 @@ pub trait Strings: Algebra<64> {
     /// `byte` with its `bits` most significant bits kept, the next one set and the others cleared,
     /// 0 < `bits` < 8.
     fn mark(&mut self, byte: &Self::Byte, bits: usize) -> Self::Byte;
+    /// `byte` with its `bits` most significant bits kept and the others cleared, 0 < `bits` < 8.
+    fn first(&mut self, byte: &Self::Byte, bits: usize) -> Self::Byte;
+    /// `a` ⊕ `b`.
+    fn xor_bytes(&mut self, a: &Self::Byte, b: &Self::Byte) -> Self::Byte;
 
     /// A constant string.
     fn string(&mut self, bytes: &[u8]) -> Vec<Self::Byte> {
@@ -68,6 +72,12 @@ impl Strings for Numbers {
     fn mark(&mut self, byte: &u8, bits: usize) -> u8 {
         byte & 0xff << (8 - bits) | 1 << (7 - bits)
     }
+    fn first(&mut self, byte: &u8, bits: usize) -> u8 {
+        byte >> (8 - bits) << (8 - bits)
+    }
+    fn xor_bytes(&mut self, a: &u8, b: &u8) -> u8 {
+        a ^ b
+    }
 }
 
 impl Strings for Terms {
@@ -90,5 +100,12 @@ impl Strings for Terms {
             core::cmp::Ordering::Greater => byte[i],
         };
         (0..8).map(of).collect()
+    }
+    fn first(&mut self, byte: &Word, bits: usize) -> Word {
+        let of = |i: usize| if i < 8 - bits { Bit::ZERO } else { byte[i] };
+        (0..8).map(of).collect()
+    }
+    fn xor_bytes(&mut self, a: &Word, b: &Word) -> Word {
+        a.iter().zip(b).map(|(a, b)| self.xor(*a, *b)).collect()
     }
 }

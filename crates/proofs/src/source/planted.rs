@@ -9,6 +9,7 @@ mod blocks;
 mod fill;
 mod kernels;
 mod lengths;
+mod output;
 mod skein;
 mod tree;
 
@@ -189,6 +190,14 @@ impl<W: Scalar> Scalar for Planted<W> {
     #[inline(never)]
     fn pad(byte: W::Byte, bits: u32) -> W::Byte {
         W::pad(byte, if is(Bug::Padding) { bits % 7 + 1 } else { bits })
+    }
+    #[inline(never)]
+    fn keep(byte: W::Byte, bits: u32) -> W::Byte {
+        W::keep(byte, if is(Bug::Padding) { bits % 7 + 1 } else { bits })
+    }
+    #[inline(never)]
+    fn xor_bytes(a: W::Byte, b: W::Byte) -> W::Byte {
+        W::xor_bytes(a, b)
     }
 }
 

@@ -11,16 +11,17 @@ use super::Claim;
 use super::counterexample::SourceVerdict;
 use super::modes::skein::{self as modes, Arguments, Bits, kind};
 use super::value::{Run, Value, ValueByte, Values, compare_words};
-use sealstone_lanes::Scalar;
+use sealstone_lanes::{Scalar, Word};
 use sealstone_skein::threefish::Block;
 use sealstone_skein::tree::Shape;
-use sealstone_skein::{Parameters, Type, Ubi, output_block};
+use sealstone_skein::{Parameters, Type, Ubi, output_block, start_strings};
 
 pub(super) fn claims() -> Vec<Claim> {
     let starts = "the chaining value before a message, with and without each of the five arguments and a tree, arguments of 1 to 129 bytes, for all of them";
     let lengths = "messages of every length from 0 to 300 bytes and around three blocks, each in one part and in up to four, from any chaining value";
     let bits = "messages of every number of bits from 1 to 2400, from any chaining value";
     let outputs = "output blocks 0, 1, 2^40 and 2^64 - 1, of any chaining value";
+    let arguments = "order and types of the strings before a message, with and without each of the five arguments, of every length";
     vec![
         Claim::of("Skein-256, start", starts, every_start::<4>),
         Claim::of("Skein-512, start", starts, every_start::<8>),
@@ -34,6 +35,7 @@ pub(super) fn claims() -> Vec<Claim> {
         Claim::of("Skein-256, output", outputs, every_output::<4>),
         Claim::of("Skein-512, output", outputs, every_output::<8>),
         Claim::of("Skein-1024, output", outputs, every_output::<16>),
+        Claim::of("Skein, every argument", arguments, every_argument),
     ]
 }
 
@@ -276,6 +278,42 @@ where
     });
     SourceVerdict::all(subsets)
         .and(|| SourceVerdict::all(lengths.map(|lengths| case(64 * N as u64, lengths, None))))
+}
+
+/// With and without each argument.
+fn every_argument() -> SourceVerdict {
+    SourceVerdict::all((0..32).map(|subset| {
+        order_of(
+            &Values::default(),
+            subset,
+            |key, configuration, arguments| start_strings(key, configuration, arguments).collect(),
+        )
+    }))
+}
+
+/// The strings before a message as the source orders them, against the specification. An unknown
+/// word stands for each string, whatever its length. UBI is an uninterpreted function of a chaining
+/// value, a type and a string.
+pub(super) fn order_of<'a>(
+    values: &'a Values,
+    subset: usize,
+    order: impl FnOnce(Option<Value<'a>>, Value<'a>, [Option<Value<'a>>; 4]) -> Vec<(Type, Value<'a>)>,
+) -> SourceVerdict {
+    let ([configuration], strings) = (values.words("configuration"), values.words::<5>("strings"));
+    let given: [_; 5] = core::array::from_fn(|i| (subset >> i & 1 == 1).then_some(strings[i]));
+    let [key, arguments @ ..] = given;
+    let number = |x| Value::splat(values, x);
+    let ubi = |chain: [Value<'a>; 8], (kind, string): (u64, Value<'a>)| {
+        Value::e(&chain, &[number(kind), string], &[number(0); 8])
+    };
+    let computed = order(key, configuration, arguments).into_iter();
+    let computed = computed.map(|(kind, string)| (kind as u64, string));
+    let specified = modes::before_message(configuration, given).into_iter();
+    let [computed, specified] = [
+        computed.fold([number(0); 8], ubi),
+        specified.fold([number(0); 8], ubi),
+    ];
+    compare_words(values, &computed, &specified)
 }
 
 fn every_output<const N: usize>() -> SourceVerdict

@@ -187,4 +187,16 @@ impl<'a> Scalar for Symbol<'a> {
             ..byte
         }
     }
+    #[inline(never)]
+    fn keep(byte: SymbolicByte<'a>, bits: u32) -> SymbolicByte<'a> {
+        let mut kept = byte.bits;
+        kept[..8 - bits as usize].fill(Bit::ZERO);
+        SymbolicByte { bits: kept, ..byte }
+    }
+    #[inline(never)]
+    fn xor_bytes(a: SymbolicByte<'a>, b: SymbolicByte<'a>) -> SymbolicByte<'a> {
+        let bit = |i: usize| a.arena.with(|terms| terms.xor(a.bits[i], b.bits[i]));
+        let bits = core::array::from_fn(bit);
+        SymbolicByte { bits, ..a }
+    }
 }

@@ -5,7 +5,7 @@
 //! gets the same number, which compilers call *value numbering*. The only rules are:
 //!
 //! - equal operands give equal results, and operations on constants are evaluated;
-//! - + and ⊕ are commutative, and (a + b) - b = a and (a ⊕ b) ⊕ b = a;
+//! - + and ⊕ are commutative, and (a + b) - b = a, (a ⊕ b) ⊕ b = a and a ⊕ 0 = a;
 //! - a rotation left by r is a rotation right by 64 - r, and rotations add up;
 //! - a word consists of its eight bytes, and splitting it gives these bytes.
 //!
@@ -103,6 +103,8 @@ operators! {
     Split,
     /// See [`Strings::mark`]; the literal is the number of bits.
     Mark,
+    /// See [`Strings::first`]; the literal is the number of bits.
+    Keep,
     /// The word of F(h, m, t, f) with the literal as its index.
     F,
     /// The word of E(key, tweak, block) with the literal as its index.
@@ -136,6 +138,7 @@ impl Operator {
             }
             (Split, [a]) => Strings::split(&mut Numbers, a)[n].into(),
             (Mark, [a]) => Numbers.mark(&(*a as u8), n).into(),
+            (Keep, [a]) => Numbers.first(&(*a as u8), n).into(),
             (F, _) => {
                 let (h, m, t, f) = (
                     &operands[..8],
@@ -219,6 +222,8 @@ impl Values {
     fn simpler(&self, operator: Operator, literal: u32, operands: &[u32]) -> Option<u32> {
         match (operator, operands) {
             (Subtract, [sum, b]) => self.other(Add, *sum, *b),
+            (Xor, [a, b]) if self.known(*a) == Some(0) => Some(*b),
+            (Xor, [a, b]) if self.known(*b) == Some(0) => Some(*a),
             (Xor, [a, b]) => self.other(Xor, *a, *b).or_else(|| self.other(Xor, *b, *a)),
             (RotateRight, [turned]) => {
                 let (before, word) = match *self.operations.borrow().get(*turned) {
@@ -480,6 +485,14 @@ impl<'a> Scalar for Value<'a> {
     fn pad(byte: ValueByte<'a>, bits: u32) -> ValueByte<'a> {
         ValueByte(byte.0.apply(Mark, bits, &[]))
     }
+    #[inline(never)]
+    fn keep(byte: ValueByte<'a>, bits: u32) -> ValueByte<'a> {
+        ValueByte(byte.0.apply(Keep, bits, &[]))
+    }
+    #[inline(never)]
+    fn xor_bytes(a: ValueByte<'a>, b: ValueByte<'a>) -> ValueByte<'a> {
+        ValueByte(a.0.apply(Xor, 0, &[b.0]))
+    }
 }
 
 // For the specifications.
@@ -532,5 +545,11 @@ impl<'a> Strings for &'a Values {
     }
     fn mark(&mut self, byte: &ValueByte<'a>, bits: usize) -> ValueByte<'a> {
         ValueByte(byte.0.apply(Mark, bits as u32, &[]))
+    }
+    fn first(&mut self, byte: &ValueByte<'a>, bits: usize) -> ValueByte<'a> {
+        ValueByte(byte.0.apply(Keep, bits as u32, &[]))
+    }
+    fn xor_bytes(&mut self, a: &ValueByte<'a>, b: &ValueByte<'a>) -> ValueByte<'a> {
+        ValueByte(a.0.apply(Xor, 0, &[b.0]))
     }
 }

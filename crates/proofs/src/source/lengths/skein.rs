@@ -1,7 +1,7 @@
 //! UBI of Skein between two parts.
 
 use super::super::counterexample::SourceVerdict;
-use super::super::modes::skein::{Bits, Cipher, kind, ubi_blocks, ubi_from};
+use super::super::modes::skein::{Bits, Cipher, ubi_blocks, ubi_from};
 use super::super::value::{Value, ValueByte, Values, compare_bytes};
 use super::blocks::{AnyChain, Blockwise, Chains, Unknown};
 use super::{Counted, Hashing, Parts};
@@ -11,7 +11,7 @@ use sealstone_skein::threefish::Block;
 use sealstone_skein::{Ubi, UbiBlocks, UbiTweak};
 
 /// E in a specification, uninterpreted.
-struct UninterpretedE<const N: usize>;
+pub(super) struct UninterpretedE<const N: usize>;
 
 impl<'a, const N: usize> Cipher<&'a Values> for UninterpretedE<N> {
     fn encrypt(
@@ -26,8 +26,8 @@ impl<'a, const N: usize> Cipher<&'a Values> for UninterpretedE<N> {
     }
 }
 
-/// A position, and the flags and the type of a block: the upper word of a tweak without the
-/// position, which has 96 bits.
+/// A position with the type and the level of a block, and its flags. The position has 96 bits. The
+/// type and the level are above them.
 #[derive(Clone, Copy)]
 pub(in super::super) struct AnyTweak<C> {
     pub(in super::super) position: C,
@@ -41,7 +41,7 @@ const BIT_PAD: u64 = 1 << 55;
 impl<C> AnyTweak<C> {
     /// The tweak before the first block of a message.
     pub(in super::super) fn of(position: C) -> Self {
-        let flags = kind::MESSAGE << 56 | FIRST;
+        let flags = FIRST;
         Self { position, flags }
     }
 
@@ -104,7 +104,7 @@ impl<S: Encrypt, C: Count<S>> UbiTweak<S> for AnyTweak<C> {
     }
 }
 
-/// Any message from any chaining value and any position.
+/// Any message from any chaining value and any position, and of any type.
 pub(in super::super) struct AnySkein<'a, const N: usize> {
     pub(in super::super) parts: Parts<'a>,
     values: &'a Values,
@@ -145,14 +145,14 @@ where
     }
 
     fn chain(&self, first: u64, [chain, position]: [&str; 2]) -> AnyChain<'a, AnyState<'a, N>> {
-        let (values, kind) = (self.values, kind::MESSAGE << 56);
+        let values = self.values;
         let (value, position) = (values.words(chain), Counted::any(values, position));
-        let flags = kind | first;
+        let flags = first;
         let tweak = AnyTweak { position, flags };
         let specify = move |message: &[ValueByte<'a>]| {
             let (a, e) = (&mut { values }, &UninterpretedE::<N>);
             let m = Bits::of_bytes(message);
-            let chain = ubi_blocks(a, e, &value, m, [kind, first], &position.before);
+            let chain = ubi_blocks(a, e, &value, m, [0, first], &position.before);
             chain.into_iter().flat_map(Scalar::to_le_bytes).collect()
         };
         AnyChain {
@@ -203,8 +203,8 @@ fn specified<'a, const N: usize>(
     position: &Counted<'a>,
     message: Bits<'_, ValueByte<'a>>,
 ) -> Vec<ValueByte<'a>> {
-    let (a, e, kind) = (&mut { values }, &UninterpretedE::<N>, kind::MESSAGE << 56);
-    let chain = ubi_from(a, e, start, message, kind, &position.before);
+    let (a, e) = (&mut { values }, &UninterpretedE::<N>);
+    let chain = ubi_from(a, e, start, message, 0, &position.before);
     chain.into_iter().flat_map(Scalar::to_le_bytes).collect()
 }
 

@@ -160,35 +160,43 @@ impl<B> Arguments<B> {
     }
 }
 
+/// Section 3.5.5: what is hashed before the message, in ascending order of the types of table 6:
+/// the configuration, and the arguments that are there.
+pub fn before_message<T>(configuration: T, arguments: [Option<T>; 5]) -> Vec<(u64, T)> {
+    let kinds = [
+        kind::KEY,
+        kind::PERSONALIZATION,
+        kind::PUBLIC_KEY,
+        kind::KEY_IDENTIFIER,
+        kind::NONCE,
+    ];
+    let mut strings = vec![(kind::CONFIGURATION, configuration)];
+    for (kind, argument) in kinds.into_iter().zip(arguments) {
+        strings.extend(argument.map(|argument| (kind, argument)));
+    }
+    strings.sort_by_key(|(kind, _)| *kind);
+    strings
+}
+
 /// Section 3.5.5: the chaining value before the message, for a state of `words` words.
 pub fn start<A: Strings>(a: &mut A, words: usize, arguments: &Arguments<A::Byte>) -> Vec<A::Word> {
-    let mut g = vec![a.number(0); words];
-    if !arguments.key.is_empty() {
-        g = ubi(a, &g, Bits::of_bytes(&arguments.key), kind::KEY << 56, 0);
-    }
     // Table 7: schema identifier, version, reserved, N_o, Y_l, Y_f, Y_m, reserved.
     let mut configuration = b"SHA3\x01\0\0\0".to_vec();
     configuration.extend(arguments.output_bits.to_le_bytes());
     configuration.extend(arguments.tree);
     configuration.resize(32, 0);
     let configuration = a.string(&configuration);
-    g = ubi(
-        a,
-        &g,
-        Bits::of_bytes(&configuration),
-        kind::CONFIGURATION << 56,
-        0,
-    );
-    // In ascending order of their types.
-    for (string, kind) in [
-        (&arguments.personalization, kind::PERSONALIZATION),
-        (&arguments.public_key, kind::PUBLIC_KEY),
-        (&arguments.key_identifier, kind::KEY_IDENTIFIER),
-        (&arguments.nonce, kind::NONCE),
-    ] {
-        if !string.is_empty() {
-            g = ubi(a, &g, Bits::of_bytes(string), kind << 56, 0);
-        }
+    let strings = [
+        &arguments.key,
+        &arguments.personalization,
+        &arguments.public_key,
+        &arguments.key_identifier,
+        &arguments.nonce,
+    ]
+    .map(|string| (!string.is_empty()).then_some(string));
+    let mut g = vec![a.number(0); words];
+    for (kind, string) in before_message(&configuration, strings) {
+        g = ubi(a, &g, Bits::of_bytes(string), kind << 56, 0);
     }
     g
 }
@@ -201,6 +209,35 @@ pub fn hash<A: Strings>(a: &mut A, start: &[A::Word], message: Bits<'_, A::Byte>
 
 /// Section 3.5.3: block `i` of Output(G).
 pub fn output<A: Strings>(a: &mut A, g: &[A::Word], i: u64) -> Vec<A::Word> {
-    let counter = a.string(&i.to_le_bytes());
-    ubi(a, g, Bits::of_bytes(&counter), kind::OUTPUT << 56, 0)
+    let i = a.number(i);
+    output_from(a, &Threefish, g, &i)
+}
+
+/// The same with any cipher, for a number of the block that may be unknown.
+pub fn output_from<A: Strings>(
+    a: &mut A,
+    cipher: &impl Cipher<A>,
+    g: &[A::Word],
+    i: &A::Word,
+) -> Vec<A::Word> {
+    let (counter, zero) = (a.split(i), a.number(0));
+    let position = [zero.clone(), zero];
+    let counter = Bits::of_bytes(&counter);
+    ubi_from(a, cipher, g, counter, kind::OUTPUT << 56, &position)
+}
+
+/// Section 3.5.3: bytes `from` to `to` of Output(G, N_o), where `stream` has the bytes of its
+/// blocks. The last byte may have fewer bits: the least significant ones are zero.
+pub fn output_bytes<A: Strings>(
+    a: &mut A,
+    stream: &[A::Byte],
+    bits: u64,
+    from: usize,
+    to: usize,
+) -> Vec<A::Byte> {
+    let mut bytes = stream[from..to].to_vec();
+    if let (Some(last), true) = (bytes.last_mut(), 8 * to as u64 > bits) {
+        *last = a.first(last, (bits % 8) as usize);
+    }
+    bytes
 }

@@ -3,7 +3,7 @@
 use super::super::counterexample::{Counterexample, SourceVerdict};
 use super::super::lengths::{AnyBlake2b, AnySkein, AnyTweak, Encrypt, Hashing};
 use super::super::modes::blake2b::{F, blocks, hash_after};
-use super::super::modes::skein::{Bits, Threefish, kind, ubi_from};
+use super::super::modes::skein::{Bits, Threefish, ubi_from};
 use super::super::value::{Value, ValueByte, Values};
 use super::{Bug, is, refuted, reproduces, to_bytes, with};
 use sealstone_argon2::blake2b::{Chain, Count, Engine, Input, LONGEST, Stream};
@@ -307,14 +307,9 @@ fn specified_blake2b(refuted: &Counterexample, length: usize) -> Vec<u8> {
 
 fn specified_skein<const N: usize>(refuted: &Counterexample, message: Bits<'_, u8>) -> Vec<u8> {
     let (start, position) = (refuted.words::<N>("start"), refuted.words("position"));
-    let kind = kind::MESSAGE << 56;
+    let numbers = &mut Numbers;
     to_bytes(&ubi_from(
-        &mut Numbers,
-        &Threefish,
-        &start,
-        message,
-        kind,
-        &position,
+        numbers, &Threefish, &start, message, 0, &position,
     ))
 }
 

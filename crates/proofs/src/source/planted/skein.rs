@@ -1,14 +1,15 @@
 //! Skein with bugs: before the message, in it, in its bits, and in the output.
 
+use super::super::counterexample::SourceVerdict;
 use super::super::modes::skein::{self as modes, Arguments, Bits, kind};
-use super::super::skein::{Any, Before, hash_message, output, start_of};
+use super::super::skein::{Any, Before, hash_message, order_of, output, start_of};
 use super::super::value::{Value, ValueByte, Values};
 use super::{Bug, Planted, refuted, reproduces, to_bytes, with};
 use crate::source::Counterexample;
 use sealstone_lanes::{Portable, Scalar, Word};
 use sealstone_prover::algebra::Numbers;
-use sealstone_skein::output_block;
 use sealstone_skein::threefish::Block;
+use sealstone_skein::{Type, output_block, start_strings};
 
 /// Words of Skein-256.
 const N: usize = 4;
@@ -217,4 +218,25 @@ fn output_with_a_wrong_counter() {
             &to_bytes(&specified),
         );
     });
+}
+
+/// Strings in the right order, changed by `plant`.
+fn strings_with(plant: impl Fn(&mut Vec<(Type, Value<'_>)>)) -> SourceVerdict {
+    order_of(&Values::default(), 31, |key, configuration, arguments| {
+        let mut strings = start_strings(key, configuration, arguments).collect();
+        plant(&mut strings);
+        strings
+    })
+}
+
+#[test]
+fn arguments_in_a_wrong_order_or_of_a_wrong_type() {
+    assert!(strings_with(|_| ()).holds());
+    refuted(strings_with(|strings| strings.swap(0, 1)));
+    refuted(strings_with(|strings| strings.swap(4, 5)));
+    refuted(strings_with(|strings| {
+        strings.pop();
+    }));
+    refuted(strings_with(|strings| strings[2].0 = Type::PublicKey));
+    refuted(strings_with(|strings| strings[5].1 = strings[4].1));
 }

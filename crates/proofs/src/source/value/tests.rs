@@ -56,6 +56,10 @@ fn bytes_of<'a>(
         let bits = (choice >> 11) as u32 % 7 + 1;
         bytes[3] = Value::pad(bytes[3], bits);
         numbers[3] = u64::pad(numbers[3], bits);
+        bytes[4] = Value::keep(bytes[4], bits);
+        numbers[4] = u64::keep(numbers[4], bits);
+        bytes[5] = Value::xor_bytes(bytes[5], others[6]);
+        numbers[5] = u64::xor_bytes(numbers[5], other_numbers[6]);
     }
     (
         Value::from_le_bytes(bytes),
@@ -77,6 +81,8 @@ fn rules_are_applied() {
     assert!(is_same(a.rotr::<10>().rotr::<10>(), a.rotr::<20>()));
     assert!(is_same(a.add(b).sub(b), a) && is_same(b.add(a).sub(b), a));
     assert!(is_same(a.xor(b).xor(b), a) && is_same(b.xor(a.xor(b)), a));
+    let zero = Value::splat(&values, 0);
+    assert!(is_same(a.xor(zero), a) && is_same(zero.xor(a), a) && !is_same(a.xor(zero), zero));
     assert!(!is_same(a.sub(b).sub(b), a));
     assert!(is_same(Value::from_le_bytes(a.to_le_bytes()), a));
     let mut bytes = a.to_le_bytes();
@@ -108,11 +114,14 @@ fn values_not_known_to_be_equal_are_not_proved() {
     assert_eq!(compare_words(&values, &[a, b], &[a]).name(), "UNPROVED");
 }
 
-/// Compares the padding of the source with that of the specification. Both are one operation here.
+/// Compares padding and cutting of the source with those of the specification. Each is one
+/// operation here.
 #[test]
-fn padding_is_what_the_specification_says() {
+fn padding_and_cutting_are_what_the_specification_says() {
     for (byte, bits) in (0..=255).flat_map(|byte| (1..8).map(move |bits| (byte, bits))) {
         let specified = Numbers.mark(&byte, bits);
         assert_eq!(u64::pad(byte, bits as u32), specified, "{byte}, {bits}");
+        let specified = Numbers.first(&byte, bits);
+        assert_eq!(u64::keep(byte, bits as u32), specified, "{byte}, {bits}");
     }
 }
