@@ -70,8 +70,8 @@
 //! block, the bytes of that block that are read, and the bits that are left. A part is read in
 //! turns, one for each block that it touches. The induction is over these turns:
 //!
-//! - **From any state.** The chaining value and the number are unknown. The number of bytes that are
-//!   read is enumerated: 0 to B - 1.
+//! - **From any state.** The chaining value and the number are unknown. The number of bytes read is
+//!   enumerated: 0 to B - 1.
 //! - **A turn within a block.** Every length up to the end of the block is enumerated. Output ends
 //!   at each bit of the part's last byte, one bit later, or far away.
 //! - **A turn of a longer part.** The source gets data of an unknown length. It must take all bytes
