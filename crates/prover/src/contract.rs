@@ -36,6 +36,8 @@ pub enum Cell {
     Inside(&'static str, u64),
     /// A public number.
     Number(u64),
+    /// A public number in one byte. It is the last cell of a variable, which ends with this byte.
+    Byte(u8),
     /// The exclusive or of two earlier cells of this buffer.
     Xor([usize; 2]),
 }

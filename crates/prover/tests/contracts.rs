@@ -56,6 +56,21 @@ fn contracts_of_a_session_may_have_other_cells_of_the_same_name() {
     }
 }
 
+/// Cells of other buffers have eight bytes.
+#[test]
+#[should_panic(expected = "`x`: a byte ends a variable")]
+fn a_byte_in_a_buffer_that_is_no_variable_is_a_wrong_contract() {
+    prove(&mut Session::new(), &copied(Cell::Byte(1)), copy);
+}
+
+#[test]
+#[should_panic(expected = "`x`: a byte ends a variable")]
+fn a_byte_before_another_cell_is_a_wrong_contract() {
+    let cells = vec![Cell::Byte(1), Cell::Input];
+    let contract = copied(Cell::Input).variable("x", cells);
+    prove(&mut Session::new(), &contract, copy);
+}
+
 /// Native runs have fixed addresses and one handler of traps. They wait for each other.
 #[test]
 fn threads_may_prove_at_the_same_time() {

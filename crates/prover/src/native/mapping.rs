@@ -75,28 +75,32 @@ impl Mapping {
         })
     }
 
-    /// Writes the cells of each buffer.
+    /// Writes the cells of each buffer. The last cell may be longer than what is left of it.
     pub(crate) fn fill(&mut self, contents: &[Vec<u64>]) {
         for (range, cells) in self.buffers.clone().into_iter().zip(contents) {
             let bytes: Vec<u8> = cells.iter().flat_map(|cell| cell.to_le_bytes()).collect();
-            assert_eq!(
-                bytes.len() as u64,
-                range.end - range.start,
-                "an entire buffer"
-            );
-            self.memory.write(range.start, &bytes);
+            let length = (range.end - range.start) as usize;
+            assert_eq!(bytes.len(), length.next_multiple_of(8), "an entire buffer");
+            self.memory.write(range.start, &bytes[..length]);
         }
     }
 
     /// The cells of each buffer.
     pub(crate) fn contents(&self) -> Vec<Vec<u64>> {
-        let cells = self.buffers.iter().map(|range| {
-            let addresses = range.clone().step_by(8);
+        let cell = |address: u64, end: u64| {
+            let mut bytes = [0; 8];
+            let length = bytes.len().min((end - address) as usize);
             // SAFETY: `new` mapped every buffer readable, and it stays mapped as long as `self`
-            // lives.
-            addresses
-                .map(|address| unsafe { (address as *const u64).read_unaligned() })
-                .collect()
+            // lives. No more is copied than is left of the buffer and than `bytes` has.
+            unsafe {
+                core::ptr::copy_nonoverlapping(address as *const u8, bytes.as_mut_ptr(), length);
+            }
+            u64::from_le_bytes(bytes)
+        };
+        let buffers = self.buffers.iter();
+        let cells = buffers.map(|range| {
+            let addresses = range.clone().step_by(8);
+            addresses.map(|address| cell(address, range.end)).collect()
         });
         cells.collect()
     }

@@ -1,6 +1,6 @@
 //! The contents of buffers at the entry of a function.
 
-use super::{Layout, Session};
+use super::{Layout, Session, layout};
 use crate::contract::{Cell, Contents, Contract};
 use crate::term::{Word, constant};
 
@@ -25,9 +25,10 @@ impl Session {
                     Cell::Elements => self.elements(),
                     Cell::Many(bits) => self.number(name, i, *bits, 2),
                     Cell::Number(number) => constant((*number).into(), 64),
+                    Cell::Byte(number) => constant((*number).into(), 64),
                     Cell::Inside(of, distance) => {
                         let buffer = &contract.buffers[contract.index(of)];
-                        let length = 8 * buffer.cells.len() as u64;
+                        let length = layout::length_of(buffer);
                         assert!(
                             *distance <= length,
                             "`{name}`: {distance} bytes are more than `{}` has",

@@ -1,6 +1,6 @@
 //! The places of memory: symbolic addresses, and the addresses of native runs.
 
-use crate::contract::{Argument, Contents, Contract, Parity};
+use crate::contract::{Access, Argument, Buffer, Cell, Contents, Contract, Parity};
 use crate::exec::Base;
 use crate::image::Image;
 use crate::term::{Bit, Terms, Word, constant};
@@ -28,6 +28,25 @@ const MOST_ALIGNED: u64 = 1 << 32;
 /// buffers.
 const SHIFTS: [u64; 7] = [1, 0, 3, 5, 2, 7, 6];
 
+/// The length of a buffer in bytes.
+///
+/// # Panics
+/// If a byte is in another place than at the end of a variable that is only read.
+pub(super) fn length_of(buffer: &Buffer) -> u64 {
+    let is_byte = |cell: &Cell| matches!(cell, Cell::Byte(_));
+    let cells = 8 * buffer.cells.len() as u64;
+    let Some(first) = buffer.cells.iter().position(is_byte) else {
+        return cells;
+    };
+    let is_read = buffer.variable.is_some() && buffer.access == Access::Read;
+    assert!(
+        is_read && first + 1 == buffer.cells.len(),
+        "`{}`: a byte ends a variable",
+        buffer.name
+    );
+    cells - 7
+}
+
 impl Layout {
     /// # Errors
     /// The name of a variable that the program does not have.
@@ -45,7 +64,7 @@ impl Layout {
                 "{}",
                 buffer.name
             );
-            let length = 8 * buffer.cells.len() as u64;
+            let length = length_of(buffer);
             if let Some(name) = buffer.variable {
                 let start = image.variable(name, length)?;
                 let range = start..start + length;

@@ -268,6 +268,7 @@ impl Session {
                     Cell::Many(_)
                     | Cell::Elements
                     | Cell::Number(_)
+                    | Cell::Byte(_)
                     | Cell::Address(_)
                     | Cell::Inside(..) => word.clone(),
                     Cell::Xor([a, b]) => {
