@@ -167,7 +167,7 @@ pub fn chunk<A: Algebra<32>>(
 }
 
 /// `x` ∨ `y`.
-fn either<A: Algebra<32>>(a: &mut A, x: &A::Word, y: &A::Word) -> A::Word {
+pub fn either<A: Algebra<32>>(a: &mut A, x: &A::Word, y: &A::Word) -> A::Word {
     let (both, differ) = (a.and(x, y), a.xor(x, y));
     a.xor(&both, &differ)
 }

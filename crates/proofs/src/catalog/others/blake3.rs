@@ -5,8 +5,9 @@ use crate::catalog::{cells_32, words_32};
 use crate::spec::blake3::{self, Counting, Flags, Inputs, advanced, byte};
 use sealstone_prover::algebra::{Algebra, Cells};
 use sealstone_prover::contract::Access::{Read, Write};
-use sealstone_prover::contract::{Cell, Contents, Contract};
+use sealstone_prover::contract::{Cell, Contents, Contract, Steps};
 use sealstone_prover::formula;
+use sealstone_prover::term::{Terms, Word};
 
 /// All of them.
 pub(super) fn rows() -> Vec<Kernel> {
@@ -170,27 +171,105 @@ fn many() -> Vec<Kernel> {
         } else {
             (31, MANY_IN_TURN)
         };
-        let sizes = sizes(most, 2 * code.lanes - 1);
-        let contracts = sizes.map(|size| many_contract(size, code)).collect();
+        let contracts = many_contracts(most, code);
         published(code.family, set, name, shows, contracts)
     });
     rows.collect()
 }
 
-const MANY: &str = "BLAKE3 (C2SP), 4.2, of 1 to 17 inputs of one block, of 7 of three blocks and of one of 16 blocks, for any key, counter and flags, `increment_counter` given with zeros above its bits";
-const MANY_IN_TURN: &str = "BLAKE3 (C2SP), 4.2, of 1 to 31 adjacent inputs of one block, of one less than twice as many as it works on at once of three blocks and of one of 16 blocks, for any key, counter and flags, `increment_counter` given with zeros above its bits";
+const MANY: &str = "BLAKE3 (C2SP), 4.2, of 0 to 4 inputs of 16 blocks, of 1 to 17 of one block, also with one counter for all, and of 7 of three blocks, for any key, counter and flags, `increment_counter` given with zeros above its bits";
+const MANY_IN_TURN: &str = "BLAKE3 (C2SP), 4.2, of adjacent inputs: 0, 1 and as many of 16 blocks as it works on at once, 1 to 31 of one block, also with one counter for all, and one less than twice as many of three blocks, for any key, counter and flags, `increment_counter` given with zeros above its bits";
 
-/// The sizes: 1 to `most` inputs of one block, one of a whole chunk, and `some` of a few blocks.
-/// With one less than twice the lanes, each of the function's loops gets several blocks: it halves
-/// the lanes until none is left.
-fn sizes(most: usize, some: usize) -> impl Iterator<Item = Size> {
-    let size = |inputs, blocks, increment| Size {
-        inputs,
-        blocks,
-        increment,
+/// The blocks of a chunk.
+const BLOCKS: usize = 16;
+
+/// The crate passes 0 to `lanes` chunks: none if only a part of a chunk is left. Their formulas
+/// grow with the square of the number of blocks. So code for many lanes has the contracts of 0, 1
+/// and `lanes` chunks. The crate passes 1 to `lanes` parents: inputs of one block, with one counter
+/// for all. 1 to `most` inputs of one block reach each branch. With one less than twice the lanes,
+/// each of the function's loops gets several blocks: it halves the lanes until none is left.
+fn many_contracts(most: usize, code: Code) -> Vec<Contract> {
+    let of_size = |inputs, blocks, increment| {
+        let size = Size {
+            inputs,
+            blocks,
+            increment,
+        };
+        many_contract(size, code)
     };
-    let one_block = (1..=most).map(move |inputs| size(inputs, 1, true));
-    one_block.chain([size(most, 1, false), size(1, 16, true), size(some, 3, true)])
+    let numbers = [true, false].map(|it| (1..=most).map(move |inputs| (inputs, it)));
+    let numbers = numbers.into_iter().flatten();
+    let mut contracts: Vec<_> = numbers.map(|(inputs, it)| of_size(inputs, 1, it)).collect();
+    let few = if code.anywhere { code.lanes } else { 1 };
+    contracts.extend((0..=few).map(|inputs| of_size(inputs, BLOCKS, true)));
+    if !code.anywhere {
+        contracts.push(all_lanes(code));
+    }
+    contracts.push(of_size(2 * code.lanes - 1, 3, true));
+    contracts
+}
+
+/// As many adjacent chunks as the code works on at once. A step is a block of each.
+fn all_lanes(code: Code) -> Contract {
+    let lanes = code.lanes;
+    let size = Size {
+        inputs: lanes,
+        blocks: BLOCKS,
+        increment: true,
+    };
+    let steps = Steps {
+        count: BLOCKS,
+        begin: Box::new(move |a, contents| {
+            let key = words_32(a, &contents[1]);
+            let mut words = vec![key; lanes].concat();
+            words.extend(counters(a, &contents[2][0], size, code).concat());
+            words.extend([0, 2, 1].map(|flag| byte(a, &contents[3][flag])));
+            words
+        }),
+        reads: Box::new(move |block| {
+            let first = move |lane| 8 * (BLOCKS * lane + block);
+            let cells = (0..lanes).flat_map(move |lane| first(lane)..first(lane) + 8);
+            (5, cells.collect())
+        }),
+        step: Box::new(move |a, number, words, read| next_block(a, number, words, read)),
+        uncoupled: 0,
+        auxiliary: Box::new(|_, _, _| Vec::new()),
+        end: Box::new(move |a, words| vec![cells_32(a, &words[..8 * lanes])]),
+    };
+    Contract {
+        steps: Some(steps.into()),
+        ..many_contract(size, code)
+    }
+}
+
+/// The words after one more block in each lane: the chaining values and the counters of all lanes,
+/// the flags of all blocks, and those of the last block. Before the first block, the flags of that
+/// block follow.
+fn next_block(a: &mut Terms, number: usize, words: &[Word], read: &[Word]) -> Vec<Word> {
+    let lanes = read.len() / 8;
+    let (values, rest) = words.split_at(8 * lanes);
+    let (counters, flags) = rest.split_at(2 * lanes);
+    let mut of_block = flags[0].clone();
+    if number == 0 {
+        of_block = blake3::either(a, &of_block, &flags[2]);
+    }
+    if number == BLOCKS - 1 {
+        of_block = blake3::either(a, &of_block, &flags[1]);
+    }
+    let mut next = Vec::with_capacity(words.len());
+    for (lane, block) in read.chunks(8).enumerate() {
+        let block = words_32(a, block);
+        let inputs = Inputs {
+            counter: [0, 1].map(|half| counters[2 * lane + half].clone()),
+            length: Algebra::<32>::number(a, 64),
+            flags: of_block.clone(),
+        };
+        let output = blake3::compress(a, &values[8 * lane..8 * lane + 8], &block, &inputs);
+        next.extend(output.into_iter().take(8));
+    }
+    next.extend_from_slice(counters);
+    next.extend_from_slice(&flags[..2]);
+    next
 }
 
 fn many_contract(size: Size, code: Code) -> Contract {
