@@ -50,18 +50,46 @@ fn wrong(variable: u128, detected: &[(&'static str, u32, bool)]) -> Vec<&'static
     wrong.map(|(name, ..)| *name).collect()
 }
 
-/// This process's variable, which aws-lc fills before the start of the program.
-#[test]
-fn the_variable_has_no_capability_that_the_processor_lacks() {
-    let image = own();
+/// The content of a variable of this process.
+fn content<const N: usize>(image: &Image, name: &str) -> [u8; N] {
     let function = image.symbols().iter();
     let mut function = function.filter(|symbol| symbol.is("aws_lc_*CRYPTO_chacha_20"));
     let in_file = Image::in_file(function.next().unwrap().start) as usize;
     let base = (aws_lc_sys::CRYPTO_chacha_20 as *const ()).addr() - in_file;
-    let variable = image.variable(CAPABILITIES, 16).unwrap();
-    let mut bytes = [0; 16];
+    let variable = image.variable(name, N as u64).unwrap();
+    let mut bytes = [0; N];
     sealstone_testing::own_memory::read_at(base + Image::in_file(variable) as usize, &mut bytes);
-    let variable = u128::from_le_bytes(bytes);
+    bytes
+}
+
+/// The crate `sha2` fills a byte for each function in its first call.
+#[test]
+fn the_variables_of_sha2_say_what_the_processor_has() {
+    let image = own();
+    for (function, set) in [
+        ("sha2::sha256::compress256", Set::Sha),
+        ("sha2::sha512::compress512", Set::Avx2),
+    ] {
+        let rows = others().into_iter();
+        let rows: Vec<_> = rows.filter(|row| row.function == function).collect();
+        assert!(!rows.is_empty(), "{function}");
+        let is_here = u8::from(set.is_here());
+        for row in rows {
+            for contract in &row.contracts {
+                let variable = contract.buffers.last().unwrap();
+                assert_eq!(content(&image, variable.variable.unwrap()), [is_here]);
+                let value = u8::from(row.set == set);
+                assert_eq!(variable.cells, [Cell::Byte(value)]);
+            }
+        }
+    }
+}
+
+/// This process's variable, which aws-lc fills before the start of the program.
+#[test]
+fn the_variable_has_no_capability_that_the_processor_lacks() {
+    let image = own();
+    let variable = u128::from_le_bytes(content(&image, CAPABILITIES));
     assert_ne!(variable, 0, "it is filled");
     assert_eq!(wrong(variable, &detected()), [""; 0]);
     for (name, bit, _) in detected() {

@@ -4,7 +4,7 @@ mod callers;
 mod late;
 
 use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic};
-use sealstone_proofs::catalog::{Kernel, others};
+use sealstone_proofs::catalog::{Kernel, Set, others};
 use sealstone_prover::algebra::Numbers;
 use sealstone_prover::contract::{Access, Buffer, Cell, Contract};
 use sealstone_prover::features::Processor;
@@ -283,6 +283,74 @@ fn a_variable_must_be_there_and_what_it_decides_must_be_known() {
     assert!(longer.contains("no variable"), "{longer}");
     let absent = verdict(&|variable| variable.variable = Some("absent"));
     assert!(absent.contains("no variable `absent`"), "{absent}");
+}
+
+/// The loop over the blocks of a chunk is proved block by block. Its cuts hide no bug.
+#[test]
+fn a_bug_in_a_lane_of_blake3_is_refused_with_cuts() {
+    let image = own();
+    let rows = others().into_iter();
+    let rows = rows.filter(|row| row.function.starts_with("blake3_hash_many_avx"));
+    let mut count = 0;
+    for row in rows {
+        let mut contracts = row.contracts.iter();
+        let contract = contracts.find(|it| it.steps.is_some()).expect("steps");
+        let finding = prove(&image, &row, contract);
+        assert_eq!(finding.verdict, Verdict::Proved, "{}", row.name);
+        assert!(finding.cuts > 10, "{}: {} cuts", row.name, finding.cuts);
+        for places in planted(&image, &finding, &[1, 2]) {
+            let (at, bytes) = &places[0];
+            let mut image = image.clone();
+            image.patch(*at, bytes);
+            let verdict = prove(&image, &row, contract).verdict;
+            assert!(!verdict.is_proof(), "{} {at:x}", row.name);
+            count += 1;
+        }
+    }
+    assert_eq!(count, 4);
+}
+
+/// SHA-256 of the crate `sha2` reads a variable of one byte: 0 is without special instructions, 1
+/// is with them, and 255 is to be detected. No byte beside it is known.
+#[test]
+fn a_variable_of_one_byte_decides_and_has_no_other_byte() {
+    let image = own();
+    let verdict = |image: &Image, set: Set, cell: Cell| {
+        let rows = others().into_iter();
+        let mut rows = rows.filter(|row| row.function == "sha2::sha256::compress256");
+        let mut row = rows.find(|row| row.set == set).unwrap();
+        let contract = &mut row.contracts[0];
+        contract.buffers.last_mut().unwrap().cells = vec![cell];
+        prove(image, &row, &row.contracts[0])
+    };
+    let [without, with] = [(Set::Baseline, 0), (Set::Sha, 1)].map(|(set, value)| {
+        let finding = verdict(&image, set, Cell::Byte(value));
+        assert_eq!(finding.verdict, Verdict::Proved);
+        assert_eq!(finding.ran_natively, set.is_here());
+        finding
+    });
+    assert_ne!(without.steps, with.steps, "other code");
+    for (cell, why) in [
+        (Cell::Byte(1), "which is not of its instruction set"),
+        (Cell::Byte(255), "UNSUPPORTED: the instruction"),
+        (Cell::Number(0), "of 8 bytes"),
+        (Cell::Input, "of 8 bytes"),
+    ] {
+        let found = verdict(&image, Set::Baseline, cell).verdict.to_string();
+        assert!(found.contains(why), "{found}");
+    }
+    // The same instruction reads two bytes.
+    let mut reads = without.instructions.values().filter(|instruction| {
+        instruction.mnemonic() == Mnemonic::Movzx && instruction.is_ip_rel_memory_operand()
+    });
+    let at = reads.next().expect("a read of the variable").ip();
+    let is_byte = image.code(at, 2) == Some(&[0x0f, 0xb6]);
+    assert!(is_byte, "a read of one byte");
+    let mut longer = image.clone();
+    longer.patch(at + 1, &[0xb7]);
+    let found = verdict(&longer, Set::Baseline, Cell::Byte(0)).verdict;
+    let why = "read of 2 bytes outside of its memory";
+    assert!(found.to_string().contains(why), "{found}");
 }
 
 /// The change is an addition or subtraction without its carry or borrow, in each place of the

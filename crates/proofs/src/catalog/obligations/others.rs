@@ -195,6 +195,17 @@ pub const OTHERS_OBLIGATIONS: &[OthersObligation] = &[
         ],
     ),
     of(
+        OthersNeed::Capabilities,
+        &["sha2::sha256::compress256", "sha2::sha512::compress512"],
+        [
+            "the variable with the result of the detection is 1 in the row with instructions, and \
+             0 in the row without them",
+            "the crate's first call fills it from CPUID; that call itself is not proved",
+            "`tests/others/callers.rs`: after a call it says what Rust detects; that nothing \
+             changes it is trusted: read in its source",
+        ],
+    ),
+    of(
         OthersNeed::Constants,
         &["aws-lc sha3_keccak…", "aws-lc chacha20_poly1305_seal"],
         [
@@ -329,6 +340,7 @@ mod tests {
         match cell {
             Cell::Input | Cell::Many(_) => None,
             Cell::Partly { .. } if is_variable => Some(Capabilities),
+            Cell::Byte(_) => Some(Capabilities),
             Cell::Partly { .. } => Some(Bits),
             Cell::Number(_) => Some(Constants),
             Cell::Xor(_) => Some(Sums),

@@ -1,14 +1,15 @@
 //! The crates `sha2`, `chacha20` and `blake2` of RustCrypto, as compiled into the prover's program.
 
 use super::{
-    ANY_BLOCKS_256, ANY_BLOCKS_512, Kernel, Set, Sha512, published, sha256_any_blocks,
-    sha256_blocks, sha512_blocks,
+    ANY_BLOCKS_256, ANY_BLOCKS_512, Kernel, Set, Sha512, published, sha256_one_by_one,
+    sha512_blocks,
 };
 use crate::catalog::{cells_32, words_32};
+use crate::spec::sha256::Sums;
 use crate::spec::{blake2b, chacha20};
 use sealstone_prover::algebra::{Algebra, Cells};
 use sealstone_prover::contract::Access::{Read, Write};
-use sealstone_prover::contract::{Contents, Contract, Parity};
+use sealstone_prover::contract::{Cell, Contents, Contract, Parity};
 use sealstone_prover::formula;
 
 /// All of them.
@@ -17,28 +18,59 @@ pub(super) fn rows() -> Vec<Kernel> {
     rows.into_iter().flatten().collect()
 }
 
-/// The code without special instructions has no row: the compiler has inlined it into functions
-/// that first detect the processor's instructions.
+/// The code with special instructions, and the function that chooses it. The compiler has inlined
+/// the code without them into that function. That code of SHA-512 has no row.
 fn sha2() -> Vec<Kernel> {
-    let of_256 = (1..=3).map(sha256_blocks).chain([sha256_any_blocks()]);
-    let any = [Parity::Even, Parity::Odd].map(sha512_any_blocks);
-    let of_512 = (1..=4).map(sha512_pairs).chain(any);
+    let of_256 = |set, function, shows, contracts: Vec<Contract>| {
+        published("sha2 SHA-256", set, function, shows, contracts)
+    };
+    let of_512 = |set, function, shows, contracts: Vec<Contract>| {
+        published("sha2 SHA-512", set, function, shows, contracts)
+    };
+    let [code_256, choice_256] = [
+        "sha2::sha256::x86_sha::compress",
+        "sha2::sha256::compress256",
+    ];
+    let [code_512, choice_512] = [
+        "sha2::sha512::x86_avx2::compress",
+        "sha2::sha512::compress512",
+    ];
+    let [found, without] = [Sums::Standard, Sums::Llvm].map(sha256_one_by_one);
+    let without = detected(without, DETECTED_256, 0);
+    let found = detected(found, DETECTED_256, 1);
+    let found_512 = detected(sha512_in_pairs(), DETECTED_512, 1);
+    let sha = sha256_one_by_one(Sums::Standard);
     vec![
-        published(
-            "sha2 SHA-256",
-            Set::Sha,
-            "sha2::sha256::x86_sha::compress",
-            ANY_BLOCKS_256,
-            of_256.collect(),
-        ),
-        published(
-            "sha2 SHA-512",
-            Set::Avx2,
-            "sha2::sha512::x86_avx2::compress",
-            ANY_BLOCKS_512,
-            of_512.collect(),
-        ),
+        of_256(Set::Sha, code_256, ANY_BLOCKS_256, sha),
+        of_256(Set::Sha, choice_256, WITH_SHA, found),
+        of_256(Set::Baseline, choice_256, WITHOUT_SHA, without),
+        of_512(Set::Avx2, code_512, ANY_BLOCKS_512, sha512_in_pairs()),
+        of_512(Set::Avx2, choice_512, WITH_AVX2, found_512),
     ]
+}
+
+/// The contracts, with this result of the detection.
+fn detected(contracts: Vec<Contract>, variable: &'static str, result: u8) -> Vec<Contract> {
+    let contracts = contracts.into_iter();
+    let contracts = contracts.map(|it| it.variable(variable, vec![Cell::Byte(result)]));
+    contracts.collect()
+}
+
+/// Variables of one byte: whether the processor has the instructions. The first call fills them.
+const DETECTED_256: &str = "sha2::sha256::shani_cpuid::STORAGE";
+const DETECTED_512: &str = "sha2::sha512::avx2_cpuid::STORAGE";
+
+const WITHOUT_SHA: &str =
+    "FIPS 180-4, 6.2.2, for any number of blocks, once the crate has found that SHA is missing";
+const WITH_SHA: &str =
+    "FIPS 180-4, 6.2.2, for any number of blocks, once the crate has found that SHA is there";
+const WITH_AVX2: &str =
+    "FIPS 180-4, 6.4.2, for any number of blocks, once the crate has found that AVX2 is there";
+
+/// Some blocks, and any number of them.
+fn sha512_in_pairs() -> Vec<Contract> {
+    let any = [Parity::Even, Parity::Odd].map(sha512_any_blocks);
+    (1..=4).map(sha512_pairs).chain(any).collect()
 }
 
 /// As a whole: an iteration of its loop is two blocks.
