@@ -27,8 +27,8 @@
 //!   [`Value`] is identified by its operations, not by its bits. *BLAKE2b and H′* with an
 //!   uninterpreted F: only equal arguments give equal results. *Skein* with all rounds, in three
 //!   steps (before the message, the message, the output), each from any chaining value, for the
-//!   lengths and cuts that the row names. On the same words: Threefish's decryption inverts its
-//!   encryption.
+//!   lengths and cuts that the row names, and all three in one hash. On the same words: Threefish's
+//!   decryption inverts its encryption.
 //! - **Every length** (`lengths`): BLAKE2b and UBI of any string, cut anywhere. The induction is
 //!   over its parts, and over the whole blocks of a part. F and Threefish are uninterpreted. A
 //!   [lemma](crate::lemma) has the arithmetic of the cut. Output of any length, read in any parts,
@@ -69,9 +69,9 @@
 //! test-platforms`). This line trusts the compiler, and the first line does not. If both lines
 //! cover a kernel, both must hold.
 //!
-//! Code that is not generic is not covered either: `Skein`, which passes its message to UBI and the
-//! chaining value to `Output`; `Output::seek`; `TreeSkein`; and the parts of Argon2 around the fill
-//! loop: H0, the first and last blocks, threads. Tests compare them with other implementations.
+//! Code that is not generic is not covered either: `Output::seek`, `TreeSkein`, and the parts of
+//! Argon2 around the fill loop: H0, the first and last blocks, threads. Tests compare them with
+//! other implementations.
 //!
 //! # Planted bugs
 //!

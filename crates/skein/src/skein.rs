@@ -5,7 +5,7 @@ use crate::parameters::Parameters;
 use crate::threefish::Block;
 use crate::tweak::Type;
 use crate::ubi::Ubi;
-use sealstone_lanes::Portable;
+use sealstone_lanes::{Portable, Scalar};
 
 /// Skein with a state of 256 bits: for devices with little memory.
 pub type Skein256 = Skein<4>;
@@ -14,13 +14,15 @@ pub type Skein512 = Skein<8>;
 /// Skein with a state of 1024 bits, the most conservative.
 pub type Skein1024 = Skein<16>;
 
-/// A message being hashed, with a state of `N` words. Wiped when dropped.
+/// A message being hashed, with a state of `N` words. Generic over the word, so that a prover can
+/// run it on symbols. Wiped when dropped.
 #[derive(Clone)]
-pub struct Skein<const N: usize>
+pub struct Skein<const N: usize, S: Scalar = u64>
 where
-    [u64; N]: Block<u64>,
+    [S; N]: Block<S>,
 {
-    ubi: Ubi<u64, N>,
+    cpu: S::Cpu,
+    ubi: Ubi<S, N>,
     output_bits: u64,
 }
 
@@ -35,27 +37,38 @@ where
 
     /// A hash with parameters.
     pub fn with(parameters: &Parameters<'_>) -> Self {
-        let start = parameters.start(Portable, None);
+        Self::with_words(Portable, parameters)
+    }
+}
+
+impl<const N: usize, S: Scalar> Skein<N, S>
+where
+    [S; N]: Block<S>,
+{
+    /// [`Skein::with`] on any words.
+    pub fn with_words(cpu: S::Cpu, parameters: &Parameters<'_, S::Byte>) -> Self {
+        let start = parameters.start(cpu, None);
         Self {
-            ubi: Ubi::new(Portable, start, Type::Message),
+            cpu,
+            ubi: Ubi::new(cpu, start, Type::Message),
             output_bits: parameters.bits::<N>(),
         }
     }
 
     /// Adds bytes to the message.
-    pub fn update(&mut self, message: &[u8]) {
+    pub fn update(&mut self, message: &[S::Byte]) {
         self.ubi.update(message);
     }
 
     /// [`Skein::update`] by value.
-    pub fn chain(mut self, message: &[u8]) -> Self {
+    pub fn chain(mut self, message: &[S::Byte]) -> Self {
         self.update(message);
         self
     }
 
     /// The hash. If its length is not a whole number of bytes, the low bits of the last byte are
     /// zero.
-    pub fn finish(self) -> Vec<u8> {
+    pub fn finish(self) -> Vec<S::Byte> {
         self.output().into_vec()
     }
 
@@ -63,15 +76,20 @@ where
     ///
     /// # Panics
     /// If `bits` is 0 or more than 8.
-    pub fn finish_bits(mut self, last: u8, bits: u32) -> Vec<u8> {
+    pub fn finish_bits(mut self, last: S::Byte, bits: u32) -> Vec<S::Byte> {
         self.update(&[last]);
         let chain = self.ubi.finish_bits(bits);
-        Output::new(chain, self.output_bits).into_vec()
+        self.output_of(chain).into_vec()
     }
 
     /// The hash, which you can read in parts: for long outputs.
-    pub fn output(mut self) -> Output<N> {
-        Output::new(self.ubi.finish(), self.output_bits)
+    pub fn output(mut self) -> Output<N, S> {
+        let chain = self.ubi.finish();
+        self.output_of(chain)
+    }
+
+    fn output_of(&self, chain: [S; N]) -> Output<N, S> {
+        Output::with_number(self.cpu, chain, 0, self.output_bits)
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A hash is three calls: the chaining value before the message, UBI over the message, and the
 //! output. Each is compared for *any* chaining value before it. So their sequence is right for
-//! every key and other argument before it.
+//! every key and other argument before it. Some hashes are also compared as a whole.
 //!
 //! Source and specification run every round of every block. The comparison is by the operations of
 //! the words ([`Values`]).
@@ -10,11 +10,11 @@
 use super::Claim;
 use super::counterexample::SourceVerdict;
 use super::modes::skein::{self as modes, Arguments, Bits, kind};
-use super::value::{Run, Value, ValueByte, Values, compare_words};
+use super::value::{Run, Value, ValueByte, Values, compare_bytes, compare_words};
 use sealstone_lanes::{Scalar, Word};
 use sealstone_skein::threefish::Block;
 use sealstone_skein::tree::Shape;
-use sealstone_skein::{Parameters, Type, Ubi, output_block, start_strings};
+use sealstone_skein::{Parameters, Skein, Type, Ubi, output_block, start_strings};
 
 pub(super) fn claims() -> Vec<Claim> {
     let starts = "the chaining value before a message, with and without each of the five arguments and a tree, arguments of 1 to 129 bytes, for all of them";
@@ -22,6 +22,7 @@ pub(super) fn claims() -> Vec<Claim> {
     let bits = "messages of every number of bits from 1 to 2400, from any chaining value";
     let outputs = "output blocks 0, 1, 2^40 and 2^64 - 1, of any chaining value";
     let arguments = "order and types of the strings before a message, with and without each of the five arguments, of every length";
+    let wholes = "key, message and output in one call after the other, with and without a key, messages of 0 bits to two blocks and a byte, outputs of 1 bit to three blocks";
     vec![
         Claim::of("Skein-256, start", starts, every_start::<4>),
         Claim::of("Skein-512, start", starts, every_start::<8>),
@@ -36,6 +37,9 @@ pub(super) fn claims() -> Vec<Claim> {
         Claim::of("Skein-512, output", outputs, every_output::<8>),
         Claim::of("Skein-1024, output", outputs, every_output::<16>),
         Claim::of("Skein, every argument", arguments, every_argument),
+        Claim::of("Skein-256, as a whole", wholes, every_whole::<4>),
+        Claim::of("Skein-512, as a whole", wholes, every_whole::<8>),
+        Claim::of("Skein-1024, as a whole", wholes, every_whole::<16>),
     ]
 }
 
@@ -314,6 +318,104 @@ pub(super) fn order_of<'a>(
         specified.fold([number(0); 8], ubi),
     ];
     compare_words(values, &computed, &specified)
+}
+
+fn every_whole<const N: usize>() -> SourceVerdict
+where
+    for<'a> [Value<'a>; N]: Block<Value<'a>>,
+{
+    let (values, block) = (Values::default(), 8 * N);
+    let whole = Whole::<N>::of(&values);
+    let messages = [
+        0,
+        3,
+        8,
+        8 * block - 8,
+        8 * block,
+        8 * block + 5,
+        16 * block + 8,
+    ];
+    let outputs = [1, 8, 64 * N, 64 * N + 5, 192 * N - 1, 192 * N];
+    let cases = messages.into_iter().flat_map(|message| {
+        let outputs = outputs.into_iter();
+        outputs.flat_map(move |output| [0, 5].map(|key| [key, message, output]))
+    });
+    SourceVerdict::all(cases.map(|case| whole.hash::<Value<'_>>(case, case)))
+}
+
+/// A hash with any key and message.
+pub(super) struct Whole<'a, const N: usize> {
+    values: &'a Values,
+    key: Vec<ValueByte<'a>>,
+    message: Vec<ValueByte<'a>>,
+}
+
+impl<'a, const N: usize> Whole<'a, N> {
+    pub(super) fn of(values: &'a Values) -> Self {
+        let (key, message) = (values.bytes("key", 5), values.bytes("message", 16 * N + 1));
+        Self {
+            values,
+            key,
+            message,
+        }
+    }
+
+    /// The source against the specification. Each case has the bytes of the key, the bits of the
+    /// message, and the bits of the output.
+    pub(super) fn hash<S: Run<'a>>(
+        &self,
+        computed: [usize; 3],
+        specified: [usize; 3],
+    ) -> SourceVerdict
+    where
+        [S; N]: Block<S>,
+    {
+        let [key, message, output] = computed;
+        let message = Bits {
+            bytes: &self.message[..message.div_ceil(8)],
+            count: message,
+        };
+        let computed = hash_of::<S, N>(self.values, &self.key[..key], message, output as u64);
+        compare_bytes(self.values, &computed, &self.specified(specified))
+    }
+
+    fn specified(&self, [key, message, output]: [usize; 3]) -> Vec<ValueByte<'a>> {
+        let a = &mut { self.values };
+        let arguments = Arguments {
+            key: self.key[..key].to_vec(),
+            ..Arguments::of_output(output as u64)
+        };
+        let start = modes::start(a, N, &arguments);
+        let message = Bits {
+            bytes: &self.message[..message.div_ceil(8)],
+            count: message,
+        };
+        let chain = modes::ubi(a, &start, message, kind::MESSAGE << 56, 0);
+        let blocks = (0..3).flat_map(|i| modes::output(a, &chain, i));
+        let stream: Vec<_> = blocks.flat_map(Scalar::to_le_bytes).collect();
+        modes::output_bytes(a, &stream, output as u64, 0, output.div_ceil(8))
+    }
+}
+
+/// The source's hash of a message, which it gets in two parts.
+fn hash_of<S: Scalar, const N: usize>(
+    cpu: S::Cpu,
+    key: &[S::Byte],
+    message: Bits<'_, S::Byte>,
+    output_bits: u64,
+) -> Vec<S::Byte>
+where
+    [S; N]: Block<S>,
+{
+    let parameters = Parameters::new().output_bits(output_bits).key(key);
+    let whole = message.count / 8;
+    let (first, second) = message.bytes[..whole].split_at(whole / 3);
+    let hash = Skein::<N, S>::with_words(cpu, &parameters);
+    let hash = hash.chain(first).chain(second);
+    match (message.bytes.get(whole), message.count % 8) {
+        (Some(last), bits) => hash.finish_bits(*last, bits as u32),
+        (None, _) => hash.finish(),
+    }
 }
 
 fn every_output<const N: usize>() -> SourceVerdict

@@ -2,7 +2,7 @@
 
 use super::super::counterexample::SourceVerdict;
 use super::super::modes::skein::{self as modes, Arguments, Bits, kind};
-use super::super::skein::{Any, Before, hash_message, order_of, output, start_of};
+use super::super::skein::{Any, Before, Whole, hash_message, order_of, output, start_of};
 use super::super::value::{Value, ValueByte, Values};
 use super::{Bug, Planted, refuted, reproduces, to_bytes, with};
 use crate::source::Counterexample;
@@ -239,4 +239,25 @@ fn arguments_in_a_wrong_order_or_of_a_wrong_type() {
     }));
     refuted(strings_with(|strings| strings[2].0 = Type::PublicKey));
     refuted(strings_with(|strings| strings[5].1 = strings[4].1));
+}
+
+#[test]
+fn a_whole_hash_with_a_bug_in_one_of_its_calls() {
+    let values = Values::default();
+    let whole = Whole::<N>::of(&values);
+    let case = [5, 261, 300];
+    let planted = || whole.hash::<Planted<Value<'_>>>(case, case);
+    assert!(planted().holds());
+    for bug in [
+        Bug::First,
+        Bug::Last,
+        Bug::BitPad,
+        Bug::Padding,
+        Bug::Configuration,
+    ] {
+        with(bug, || refuted(planted()));
+    }
+    for other in [[0, 261, 300], [5, 260, 300], [5, 261, 299]] {
+        refuted(whole.hash::<Value<'_>>(case, other));
+    }
 }
