@@ -295,13 +295,16 @@ fn every_argument() -> SourceVerdict {
     }))
 }
 
+/// Strings in an order, with their types.
+type Ordered<'a> = Vec<(Type, Value<'a>)>;
+
 /// The strings before a message as the source orders them, against the specification. An unknown
 /// word stands for each string, whatever its length. UBI is an uninterpreted function of a chaining
 /// value, a type and a string.
 pub(super) fn order_of<'a>(
     values: &'a Values,
     subset: usize,
-    order: impl FnOnce(Option<Value<'a>>, Value<'a>, [Option<Value<'a>>; 4]) -> Vec<(Type, Value<'a>)>,
+    order: impl FnOnce(Option<Value<'a>>, Value<'a>, [Option<Value<'a>>; 4]) -> Ordered<'a>,
 ) -> SourceVerdict {
     let ([configuration], strings) = (values.words("configuration"), values.words::<5>("strings"));
     let given: [_; 5] = core::array::from_fn(|i| (subset >> i & 1 == 1).then_some(strings[i]));
