@@ -58,7 +58,7 @@
 //! A wrong output comes with its input. A leak comes with two inputs for which the code decides
 //! differently. Runs of the code itself reproduce a wrong output, if this CPU has its instructions.
 //! They reproduce a leak too, if general-purpose registers decide. Such a run ends at the
-//! instruction that decides. Each run begins with other junk in registers and flags.
+//! instruction that decides. Each run begins with other content in registers and flags.
 //!
 //! Addresses are symbolic. The prover assumes this of the buffers, the stack, the program and the
 //! return address:

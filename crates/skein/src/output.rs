@@ -90,8 +90,9 @@ where
         }
     }
 
-    /// Adds what is left of the block at the position to the first bytes of `data`, which must not
-    /// be empty, and returns the others. A prover adds it to an unknown number of bytes.
+    /// Adds what is left of the block at the position to the first bytes of `data`, and returns the
+    /// others. `data` must not be empty, nor longer than what is left: nothing checks that here. A
+    /// prover adds it to an unknown number of bytes.
     #[inline]
     pub fn xor_into_first<'d, D>(&mut self, data: D) -> D
     where
@@ -134,8 +135,18 @@ where
     [S; N]: Block<S>,
 {
     fn drop(&mut self) {
-        self.chain = [S::splat(self.cpu, 0); N];
-        optimization_barrier(&self.chain);
+        // The proof of every output is about these fields. If there is another one, a proof must
+        // show that reading a part keeps it right.
+        let Self {
+            cpu,
+            chain,
+            number: _,
+            skip: _,
+            left: _,
+            bits: _,
+        } = self;
+        *chain = [S::splat(*cpu, 0); N];
+        optimization_barrier(chain);
     }
 }
 

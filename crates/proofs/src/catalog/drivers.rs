@@ -37,11 +37,11 @@ const CRATES: &[Rest] = &[
     },
     Rest {
         name: "sealstone_argon2",
-        why: "drivers (memory, threads, instruction sets) and text of hashes: published vectors, tests, fuzzing",
+        why: "drivers (memory, threads, instruction sets) and text of hashes: source rows for some, published vectors, tests, fuzzing",
     },
     Rest {
         name: "sealstone_skein",
-        why: "drivers (buffers, modes, trees, threads): published vectors, tests",
+        why: "drivers (buffers, modes, trees, threads): source rows for some, published vectors, tests",
     },
     Rest {
         name: "sealstone_lanes",

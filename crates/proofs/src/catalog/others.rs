@@ -14,8 +14,7 @@ mod unproved;
 pub use unproved::{Code, FAMILIES, Family, UNPROVED, Unproved};
 
 use super::{Kernel, Set, cells_32, words_32};
-use crate::spec::sha256::{self, Sums};
-use crate::spec::sha512;
+use crate::spec::{sha256, sha512};
 use sealstone_prover::algebra::Algebra;
 use sealstone_prover::contract::Access::{Read, Write};
 use sealstone_prover::contract::{Contents, Contract, Steps, Stepwise};
@@ -94,22 +93,23 @@ fn aws_lc_sha256() -> Vec<Kernel> {
         ],
     ];
     let rows = sets.into_iter().zip(names).map(|(set, names)| {
-        row(
-            "aws-lc SHA-256",
-            set,
-            names,
-            ANY_BLOCKS_256,
-            sha256_one_by_one(Sums::Standard),
-        )
+        let contracts = sha256_one_by_one();
+        row("aws-lc SHA-256", set, names, ANY_BLOCKS_256, contracts)
     });
     rows.collect()
 }
 
-fn sha256_blocks(blocks: usize, sums: Sums) -> Contract {
+/// Some blocks, and any number of them.
+fn sha256_one_by_one() -> Vec<Contract> {
+    let some = (1..=3).map(sha256_blocks);
+    some.chain([sha256_any_blocks()]).collect()
+}
+
+fn sha256_blocks(blocks: usize) -> Contract {
     let formula = formula!(|a, contents| {
         let (mut state, data) = (words_32(a, &contents[0]), words_32(a, &contents[1]));
         for block in data.chunks(16) {
-            state = sha256::compress_by(a, &state, block, sums);
+            state = sha256::compress(a, &state, block);
         }
         vec![cells_32(a, &state)]
     });
@@ -121,19 +121,19 @@ fn sha256_blocks(blocks: usize, sums: Sums) -> Contract {
 }
 
 /// Each block is a step.
-fn sha256_any_blocks(sums: Sums) -> Contract {
+fn sha256_any_blocks() -> Contract {
     let first_block = formula!(|a, contents| {
         let (state, block) = (words_32(a, &contents[0]), words_32(a, &contents[1]));
-        let state = sha256::compress_by(a, &state, &block, sums);
+        let state = sha256::compress(a, &state, &block);
         vec![cells_32(a, &state)]
     });
     let steps = Steps {
         count: 1,
         begin: Box::new(|a, contents| words_32(a, &contents[0])),
         reads: Box::new(|block| (1, (8 * block..8 * block + 8).collect())),
-        step: Box::new(move |a, _, state, read| {
+        step: Box::new(|a, _, state, read| {
             let block = words_32(a, read);
-            sha256::compress_by(a, state, &block, sums)
+            sha256::compress(a, state, &block)
         }),
         uncoupled: 0,
         auxiliary: Box::new(|_, _, _| Vec::new()),
@@ -210,16 +210,6 @@ fn aws_lc_sha512() -> Vec<Kernel> {
             "aws_lc_*sha512_block_data_order_avx",
         ],
     ];
-    let sets = [Set::Baseline, Set::Avx].into_iter();
-    let rows = sets.zip(names).map(|(set, names)| {
-        let contracts = sha512_one_by_one();
-        row("aws-lc SHA-512", set, names, ANY_BLOCKS_512, contracts)
-    });
-    rows.collect()
-}
-
-/// Some blocks, and any number of them. Each block is a step.
-fn sha512_one_by_one() -> Vec<Contract> {
     let some = |blocks| {
         Contract::stepwise(sha512_blocks_as_steps(blocks))
             .buffer("state", 8, 8, Write)
@@ -227,17 +217,18 @@ fn sha512_one_by_one() -> Vec<Contract> {
             .addresses(["state", "data"])
             .number(blocks as u64)
     };
-    let any = Contract::stepwise(sha512_blocks_as_steps(1))
-        .case("any number of blocks")
-        .buffer("state", 8, 8, Write)
-        .repeats("data", (16, 1), "blocks")
-        .addresses(["state", "data"])
-        .values("blocks");
-    (1..=3).map(some).chain([any]).collect()
-}
-
-/// Some blocks, and any number of them.
-fn sha256_one_by_one(sums: Sums) -> Vec<Contract> {
-    let some = (1..=3).map(|blocks| sha256_blocks(blocks, sums));
-    some.chain([sha256_any_blocks(sums)]).collect()
+    let any = || {
+        Contract::stepwise(sha512_blocks_as_steps(1))
+            .case("any number of blocks")
+            .buffer("state", 8, 8, Write)
+            .repeats("data", (16, 1), "blocks")
+            .addresses(["state", "data"])
+            .values("blocks")
+    };
+    let sets = [Set::Baseline, Set::Avx].into_iter();
+    let rows = sets.zip(names).map(|(set, names)| {
+        let contracts = (1..=3).map(some).chain([any()]).collect();
+        row("aws-lc SHA-512", set, names, ANY_BLOCKS_512, contracts)
+    });
+    rows.collect()
 }

@@ -73,11 +73,11 @@
 //! - **From any state.** The chaining value and the number are unknown. The number of bytes read is
 //!   enumerated: 0 to B - 1.
 //! - **A turn within a block.** Every length up to the end of the block is enumerated. Output ends
-//!   at each bit of the part's last byte, one bit later, or far away.
+//!   at each bit of the part's last byte, one bit later, or not in this block.
 //! - **A turn of a longer part.** The source gets data of an unknown length. It must take all bytes
 //!   up to the end of the block, and no more.
 //! - **The state afterwards** must give what is specified next: a block and a byte, or all that is
-//!   left. So the bits that are left show too.
+//!   left. So this also compares the bits that are left.
 //! - The block function is uninterpreted: `E` of an unknown number. Other rows prove it.
 //!
 //! The rows also run all parts that touch two or three blocks, and all output of 1 bit to three
@@ -88,6 +88,8 @@
 //! - The source only compares the bits that are left with the bits of a part, and subtracts these.
 //! - The shipped number is a `u64`. Its next one is `self + 1`, and its block is `output_block`.
 //! - `seek` divides a position by B, and `position` multiplies. Tests run both.
+//! - `Output` keeps nothing else that a part reads or changes.
+//! - `configuration` writes the number of output bits. The rows of start run it for some numbers.
 
 mod blake2b;
 mod blocks;

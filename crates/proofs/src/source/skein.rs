@@ -22,7 +22,7 @@ pub(super) fn claims() -> Vec<Claim> {
     let bits = "messages of every number of bits from 1 to 2400, from any chaining value";
     let outputs = "output blocks 0, 1, 2^40 and 2^64 - 1, of any chaining value";
     let arguments = "order and types of the strings before a message, with and without each of the five arguments, of every length";
-    let wholes = "key, message and output in one call after the other, with and without a key, messages of 0 bits to two blocks and a byte, outputs of 1 bit to three blocks";
+    let wholes = "key, message and output in one call after the other: no key or one of 5 bytes, seven lengths of messages up to two blocks and a byte, six of outputs up to three blocks";
     vec![
         Claim::of("Skein-256, start", starts, every_start::<4>),
         Claim::of("Skein-512, start", starts, every_start::<8>),

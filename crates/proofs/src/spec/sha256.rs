@@ -41,26 +41,12 @@ fn sigma<A: Algebra<32>>(a: &mut A, x: &A::Word, [i, j, k]: [usize; 3], shift: b
     a.xor(&sum, &third)
 }
 
-/// How code forms its sums. The numbers are the same. For the prover, each way has its own formula.
-#[derive(Clone, Copy, Debug)]
-pub enum Sums {
-    /// As in the standard.
-    Standard,
-    /// As LLVM compiles the crate `sha2`. The two parts of Ch have no bit in common. In the first
-    /// 16 rounds, they are summands. The words of the last round are only formed in the sums with
-    /// the hash value.
-    Llvm,
-}
-
 /// Section 4.1.2 (4.2): Ch(x, y, z) = (x ∧ y) ⊕ (¬x ∧ z).
-fn ch<A: Algebra<32>>(a: &mut A, [x, y, z]: [&A::Word; 3], sums: Sums) -> A::Word {
+fn ch<A: Algebra<32>>(a: &mut A, x: &A::Word, y: &A::Word, z: &A::Word) -> A::Word {
     let ones = a.number(u32::MAX.into());
     let not = a.xor(x, &ones);
     let (first, second) = (a.and(x, y), a.and(&not, z));
-    match sums {
-        Sums::Standard => a.xor(&first, &second),
-        Sums::Llvm => a.add(&first, &second),
-    }
+    a.xor(&first, &second)
 }
 
 /// Section 4.1.2 (4.3): Maj(x, y, z) = (x ∧ y) ⊕ (x ∧ z) ⊕ (y ∧ z).
@@ -78,16 +64,6 @@ fn sum<A: Algebra<32>>(a: &mut A, words: &[&A::Word]) -> A::Word {
 
 /// Section 6.2.2: the hash value after one block, with its words as in memory.
 pub fn compress<A: Algebra<32>>(a: &mut A, h: &[A::Word], block: &[A::Word]) -> Vec<A::Word> {
-    compress_by(a, h, block, Sums::Standard)
-}
-
-/// The same, with sums of this form.
-pub fn compress_by<A: Algebra<32>>(
-    a: &mut A,
-    h: &[A::Word],
-    block: &[A::Word],
-    sums: Sums,
-) -> Vec<A::Word> {
     // 1. Prepare the message schedule.
     let mut w: Vec<A::Word> = block.iter().map(|word| a.swap_bytes(word)).collect();
     for t in 16..64 {
@@ -98,11 +74,10 @@ pub fn compress_by<A: Algebra<32>>(
     }
     // 2. Initialize the eight working variables. 3. For t = 0 to 63:
     let mut v = h.to_vec();
-    for (t, (w, k)) in w.iter().zip(k()).enumerate() {
-        let of_ch = if t < 16 { sums } else { Sums::Standard };
+    for (w, k) in w.iter().zip(k()) {
         let (s1, choice) = (
             sigma(a, &v[4], [6, 11, 25], false),
-            ch(a, [&v[4], &v[5], &v[6]], of_ch),
+            ch(a, &v[4], &v[5], &v[6]),
         );
         let k = a.number(k.into());
         let t1 = sum(a, &[&v[7], &s1, &choice, &k, w]);
@@ -113,10 +88,8 @@ pub fn compress_by<A: Algebra<32>>(
         let t2 = sum(a, &[&s0, &majority]);
         let (e, first) = (a.add(&v[3], &t1), a.add(&t1, &t2));
         v.rotate_right(1);
-        (v[0], v[4]) = match sums {
-            Sums::Llvm if t == 63 => (first, e),
-            _ => (a.opaque(first), a.opaque(e)),
-        };
+        v[4] = a.opaque(e);
+        v[0] = a.opaque(first);
     }
     // 4. Compute the intermediate hash value.
     (0..8).map(|i| a.add(&h[i], &v[i])).collect()

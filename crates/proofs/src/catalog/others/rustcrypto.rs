@@ -5,7 +5,6 @@ use super::{
     sha512_blocks,
 };
 use crate::catalog::{cells_32, words_32};
-use crate::spec::sha256::Sums;
 use crate::spec::{blake2b, chacha20};
 use sealstone_prover::algebra::{Algebra, Cells};
 use sealstone_prover::contract::Access::{Read, Write};
@@ -19,7 +18,7 @@ pub(super) fn rows() -> Vec<Kernel> {
 }
 
 /// The code with special instructions, and the function that chooses it. The compiler has inlined
-/// the code without them into that function. That code of SHA-512 has no row.
+/// the code without them into that function. That code has no row.
 fn sha2() -> Vec<Kernel> {
     let of_256 = |set, function, shows, contracts: Vec<Contract>| {
         published("sha2 SHA-256", set, function, shows, contracts)
@@ -35,24 +34,20 @@ fn sha2() -> Vec<Kernel> {
         "sha2::sha512::x86_avx2::compress",
         "sha2::sha512::compress512",
     ];
-    let [found, without] = [Sums::Standard, Sums::Llvm].map(sha256_one_by_one);
-    let without = detected(without, DETECTED_256, 0);
-    let found = detected(found, DETECTED_256, 1);
-    let found_512 = detected(sha512_in_pairs(), DETECTED_512, 1);
-    let sha = sha256_one_by_one(Sums::Standard);
+    let found_256 = detected(sha256_one_by_one(), DETECTED_256);
+    let found_512 = detected(sha512_in_pairs(), DETECTED_512);
     vec![
-        of_256(Set::Sha, code_256, ANY_BLOCKS_256, sha),
-        of_256(Set::Sha, choice_256, WITH_SHA, found),
-        of_256(Set::Baseline, choice_256, WITHOUT_SHA, without),
+        of_256(Set::Sha, code_256, ANY_BLOCKS_256, sha256_one_by_one()),
+        of_256(Set::Sha, choice_256, WITH_SHA, found_256),
         of_512(Set::Avx2, code_512, ANY_BLOCKS_512, sha512_in_pairs()),
         of_512(Set::Avx2, choice_512, WITH_AVX2, found_512),
     ]
 }
 
-/// The contracts, with this result of the detection.
-fn detected(contracts: Vec<Contract>, variable: &'static str, result: u8) -> Vec<Contract> {
+/// The contracts, for a processor on which the crate has detected the instructions.
+fn detected(contracts: Vec<Contract>, variable: &'static str) -> Vec<Contract> {
     let contracts = contracts.into_iter();
-    let contracts = contracts.map(|it| it.variable(variable, vec![Cell::Byte(result)]));
+    let contracts = contracts.map(|it| it.variable(variable, vec![Cell::Byte(1)]));
     contracts.collect()
 }
 
@@ -60,10 +55,7 @@ fn detected(contracts: Vec<Contract>, variable: &'static str, result: u8) -> Vec
 const DETECTED_256: &str = "sha2::sha256::shani_cpuid::STORAGE";
 const DETECTED_512: &str = "sha2::sha512::avx2_cpuid::STORAGE";
 
-const WITHOUT_SHA: &str =
-    "FIPS 180-4, 6.2.2, for any number of blocks, once the crate has found that SHA is missing";
-const WITH_SHA: &str =
-    "FIPS 180-4, 6.2.2, for any number of blocks, once the crate has found that SHA is there";
+const WITH_SHA: &str = "FIPS 180-4, 6.2.2, for any number of blocks, once the crate has found that SHA and SSE4.1 are there";
 const WITH_AVX2: &str =
     "FIPS 180-4, 6.4.2, for any number of blocks, once the crate has found that AVX2 is there";
 
