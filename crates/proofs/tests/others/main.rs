@@ -168,7 +168,9 @@ fn is_refuted(
     assert!(is_refuted, "{bug}: {}", finding.verdict);
     // An odd and an even number of blocks may take different ways. One of them has the bug.
     let by_induction = row.contracts.iter().filter(|any| any.is_by_induction());
-    let verdicts: Vec<_> = by_induction.map(|any| prove(&image, row, any).verdict).collect();
+    let verdicts: Vec<_> = by_induction
+        .map(|any| prove(&image, row, any).verdict)
+        .collect();
     let all_are_proved = verdicts.iter().all(Verdict::is_proof);
     assert!(verdicts.is_empty() || !all_are_proved, "{bug}");
     true
@@ -331,7 +333,11 @@ fn a_variable_of_one_byte_decides_and_has_no_other_byte() {
     for (set, cell, why) in [
         // The code without special instructions: not proved, but not refuted either.
         (Set::Baseline, Cell::Byte(0), "UNPROVED: wrong output"),
-        (Set::Baseline, Cell::Byte(1), "which is not of its instruction set"),
+        (
+            Set::Baseline,
+            Cell::Byte(1),
+            "which is not of its instruction set",
+        ),
         (Set::Sha, Cell::Byte(255), "`cpuid` needs CPUID"),
         (Set::Sha, Cell::Number(0), "of 8 bytes"),
         (Set::Sha, Cell::Input, "of 8 bytes"),
