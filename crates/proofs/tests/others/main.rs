@@ -483,7 +483,7 @@ fn aes_gcm_in_one_loop_is_not_proved_for_its_shortest_data() {
         let mut symbols = image.symbols().iter();
         let is_it = |symbol: &&Symbol| symbol.is(&format!("aws_lc_*{name}"));
         let symbol = symbols.find(is_it).expect(name);
-        let processor = sealstone_proofs::catalog::Set::AvxClmul.processor();
+        let processor = Set::AvxClmul.processor();
         let finding = Session::new().prove(&image, symbol, &contract, &processor);
         let why = "a branch depends on where memory is";
         let found = finding.verdict.to_string();

@@ -231,7 +231,7 @@ fn all_lanes(code: Code) -> Contract {
             let cells = (0..lanes).flat_map(move |lane| first(lane)..first(lane) + 8);
             (5, cells.collect())
         }),
-        step: Box::new(move |a, number, words, read| next_block(a, number, words, read)),
+        step: Box::new(next_block),
         uncoupled: 0,
         auxiliary: Box::new(|_, _, _| Vec::new()),
         end: Box::new(move |a, words| vec![cells_32(a, &words[..8 * lanes])]),
