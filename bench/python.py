@@ -254,7 +254,22 @@ def gib_jobs(sealstone):
         data, alice, bob, _ = prepared()
         module.seal(data, to=bob, sender=alice)
 
-    return {"sealstone": repeated(1, ours), "the command": lambda: seconds_of(*prepared()[3])}
+    return {
+        "sealstone": in_warm_memory(repeated(1, ours)),
+        "the command": in_warm_memory(lambda: seconds_of(*prepared()[3])),
+    }
+
+
+def in_warm_memory(run):
+    """A virtual machine's host may take back memory that is free for some seconds. The first
+    program that touches it again would wait for the host."""
+
+    def both():
+        touched = b"\1" * GIB
+        del touched
+        return run()
+
+    return both
 
 
 def rust_package(bench_package, job):
