@@ -79,7 +79,14 @@ fn lines(words: [&str; 2], functions: &[Value; 3]) -> String {
 /// The same as JSON.
 fn values(proved: [bool; 2], functions: &[Value; 3]) -> Value {
     let [one, two, three] = functions.each_ref().map(digest);
-    let kernel = |name: &str, set: &str, proved, digests: &[&str]| json!({ "kernel": name, "instruction_set": set, "proved": proved, "sha256": digests });
+    let kernel = |name: &str, set: &str, proved, digests: &[&str]| {
+        json!({
+            "kernel": name,
+            "instruction_set": set,
+            "proved": proved,
+            "sha256": digests,
+        })
+    };
     json!({ "proved": proved == [true, true], "kernels": [
         kernel("The first", "x86-64", proved[0], &[one, two]),
         kernel("The second", "AVX2", proved[1], &[three]),
