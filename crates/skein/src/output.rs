@@ -91,8 +91,10 @@ where
     }
 
     /// Adds what is left of the block at the position to the first bytes of `data`, and returns the
-    /// others. `data` must not be empty, nor longer than what is left: nothing checks that here. A
-    /// prover adds it to an unknown number of bytes.
+    /// others. A prover adds it to an unknown number of bytes, so it looks only at the first ones.
+    ///
+    /// # Panics
+    /// If those first bytes go beyond the end of the output.
     #[inline]
     pub fn xor_into_first<'d, D>(&mut self, data: D) -> D
     where
@@ -101,6 +103,12 @@ where
     {
         let zero = S::byte(self.cpu, 0);
         let (part, rest) = data.cut(8 * N - self.skip);
+        let left = self.left.div_ceil(8);
+        assert!(
+            part.len() as u64 <= left,
+            "{} bytes wanted of {left} left",
+            part.len()
+        );
         let mut block = self.number.block(self.cpu, &self.chain).map(S::to_le_bytes);
         let stream = &mut block.as_flattened_mut()[self.skip..][..part.len()];
         let bits = 8 * part.len() as u64;

@@ -19,6 +19,7 @@
 
 mod general;
 mod kernel;
+mod level;
 mod parallel;
 mod proof;
 mod root;
@@ -26,6 +27,7 @@ mod start;
 
 pub use general::TreeSkein;
 pub use kernel::hash_nodes;
+pub use level::{Level, NodeNumber};
 pub use proof::{Pieces, Proof};
 pub use root::{Root, TreeHasher, hash};
 pub use start::Start;

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use sealstone_lanes::Portable;
 use sealstone_skein::{
-    Mac, Prng, Skein512, StreamCipher, Type, Ubi, derive_key, derive_key_from_password,
+    Mac, Parameters, Prng, Skein512, StreamCipher, Type, Ubi, derive_key, derive_key_from_password,
 };
 use sealstone_testing::skein as spec;
 
@@ -216,6 +216,22 @@ fn assert_panics(expected: &str, work: impl FnOnce()) {
         Err(panic) => panic.downcast::<&str>().unwrap().to_string(),
     };
     assert_eq!(message, expected);
+}
+
+#[test]
+fn output_ends_at_its_end() {
+    let parameters = Parameters::new().output_bits(8 * 64 + 1);
+    let output = || Skein512::with(&parameters).output();
+    let mut bytes = [0; 66];
+    assert_panics("66 bytes wanted of 65 left", || output().read(&mut bytes));
+    // The others are not looked at before their turn.
+    let mut output = output();
+    let rest = output.xor_into_first(&mut bytes[..]);
+    assert_eq!(rest.len(), 2);
+    assert_panics("2 bytes wanted of 1 left", || {
+        let _ = output.xor_into_first(rest);
+    });
+    assert_eq!(bytes[64..], [0; 2], "nothing was added beyond the end");
 }
 
 #[test]

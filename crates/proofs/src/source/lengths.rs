@@ -85,23 +85,47 @@
 //!
 //! - `while !rest.is_empty() { rest = self.xor_into_first(rest) }` takes the turns.
 //! - A slice gives the first `most` bytes, or all if there are fewer.
-//! - The source only compares the bits that are left with the bits of a part, and subtracts these.
+//! - The source compares the bits and bytes that are left with those of a part, and subtracts these.
+//!   It does nothing else with them.
 //! - The shipped number is a `u64`. Its next one is `self + 1`, and its block is `output_block`.
 //! - `seek` divides a position by B, and `position` multiplies. Tests run both.
 //! - `Output` keeps nothing else that a part reads or changes.
 //! - `configuration` writes the number of output bits. The rows of start run it for some numbers.
+//!
+//! # Levels of a tree
+//!
+//! Above the pieces of a sealed file, a [`Level`] has the number of its current node, and up to 16
+//! children of that node. It is generic over the values of nodes and over the number, so it cannot
+//! look at them. The induction is over its children:
+//!
+//! - **From any state.** The current node is the first one, or has an unknown number. Values of an
+//!   earlier node are left in the places of its children.
+//! - **One more child**, until the node is full, and until the next one is. Only the first child of
+//!   a node closes a node: the one before, with its number and its 16 children.
+//! - **The end** after each child. The current node has its number and its children. If it is the
+//!   first node and has one child, then that is the root.
+//!
+//! These lines are read, not proved. A row runs them for 1 to 4,400 pieces:
+//!
+//! - `Root::add` gives the value of a node to the level above, which it makes if there is none.
+//! - `Root::output` closes the levels from the lowest one on, up to the root.
+//! - `value_of_level` multiplies the number of a node by its bytes.
+//! - `Level` keeps nothing else that a child changes.
 
 mod blake2b;
 mod blocks;
+mod levels;
 mod output;
 mod skein;
 
 pub(super) use blake2b::AnyBlake2b;
+pub(super) use levels::any_number;
 pub(super) use output::AnyOutput;
 pub(super) use skein::AnySkein;
 #[cfg(test)]
 pub(super) use {
     blocks::{Blockwise, Unknown},
+    levels::{AnyNode, Children},
     output::{AnyNumber, Long, Reading},
     skein::{AnyTweak, Encrypt},
 };
@@ -112,11 +136,13 @@ use super::modes::plus;
 use super::value::{Value, ValueByte, Values, compare_bytes};
 use sealstone_argon2::blake2b::{Count, Stream};
 use sealstone_skein::Ubi;
+use sealstone_skein::tree::Level;
 
 pub(super) fn claims() -> Vec<Claim> {
     let blake2b = "messages of every length, by induction over parts: in any state between two parts, one more part with any number of blocks, by induction over them";
     let skein = "UBI over every number of bytes and bits, by induction over parts: in any state between two parts, one more part with any number of blocks, by induction over them";
     let output = "output of every number of bits, by induction over parts: in any state between two parts, one more part of any length, by induction over its blocks";
+    let levels = "each level above the pieces, by induction over its children: a node gets 16 of them, in order, the next node gets the next ones, and a level with one child has the root";
     vec![
         Claim::of("BLAKE2b, every length", blake2b, || {
             let values = Values::default();
@@ -130,6 +156,11 @@ pub(super) fn claims() -> Vec<Claim> {
         Claim::of("Skein-256, every output", output, every_output::<4>),
         Claim::of("Skein-512, every output", output, every_output::<8>),
         Claim::of("Skein-1024, every output", output, every_output::<16>),
+        Claim::of(
+            "tree of sealed files, every number of pieces",
+            levels,
+            || any_number(Level::from_node),
+        ),
     ]
 }
 

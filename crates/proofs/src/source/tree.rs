@@ -12,7 +12,7 @@ use sealstone_prover::algebra::{Algebra, Numbers};
 use sealstone_prover::term::{Bit, Random, Word};
 use sealstone_skein::Parameters;
 use sealstone_skein::threefish::Block;
-use sealstone_skein::tree::{Shape, TreeSkein, hash, hash_nodes};
+use sealstone_skein::tree::{HASH, Root, Shape, Subtree, TreeSkein, hash, hash_nodes};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -20,6 +20,7 @@ pub(super) fn claims() -> Vec<Claim> {
     let nodes = "nodes of three blocks equal Skein 1.3, 3.5.6, for all starts and contents, and positions that end below 2^64";
     let shape =
         "0 to 1000 leaves, the last one full, a byte short or a byte long, with one random message";
+    let above = "the hash of 1 to 4400 pieces with random values";
     vec![
         Claim::of("tree nodes, 1 lane (portable)", nodes, || {
             lanes::<1, Symbol<'_>>(&Arena::new(30))
@@ -37,6 +38,7 @@ pub(super) fn claims() -> Vec<Claim> {
             lanes::<9, Side<_, 9>>(&Arena::new(34))
         }),
         Claim::of("tree of sealed files, shape", shape, fast_shape),
+        Claim::of("tree of sealed files, pieces", above, || pieces(root())),
         Claim::of("trees of six shapes, three states", shape, shapes),
     ]
 }
@@ -87,10 +89,45 @@ where
 const LEAVES: usize = 1000;
 
 /// The tree of `spec/tree.md`.
-const SEALED: tree::Shape = [6, 4, 255];
+pub(super) const SEALED: tree::Shape = [6, 4, 255];
+/// The level of the values of its pieces.
+const PIECE_LEVEL: u8 = 3;
 
 fn fast_shape() -> SourceVerdict {
     shape_of::<8>(SEALED, |message| hash(message).to_vec())
+}
+
+/// The largest number of pieces: more than 16^3, so that three levels are full at once.
+const PIECES: usize = 4400;
+
+/// Compares `computed` with the recursive specification, from the values of pieces on.
+pub(super) fn pieces(mut computed: impl FnMut(&[[u8; HASH]]) -> Vec<u8>) -> SourceVerdict {
+    let bytes = random_bytes(PIECES * HASH);
+    let (values, _) = bytes.as_chunks();
+    let mut nodes = Nodes::<8>::new(SEALED);
+    for count in 1..=PIECES {
+        let values = &values[..count];
+        let (computed, specified) = (computed(values), nodes.hash_pieces(values));
+        if computed != specified {
+            let inputs = vec![("values".to_owned(), values.as_flattened().to_vec())];
+            return SourceVerdict::Refuted(Counterexample {
+                inputs,
+                computed,
+                specified,
+            });
+        }
+    }
+    SourceVerdict::Checked
+}
+
+/// The source. Each call has one more piece.
+fn root() -> impl FnMut(&[[u8; HASH]]) -> Vec<u8> {
+    let mut root = Root::new();
+    move |values| {
+        let index = values.len() - 1;
+        root.push(Subtree::known(index as u64, values[index]));
+        root.clone().finish().to_vec()
+    }
 }
 
 fn shapes() -> SourceVerdict {
@@ -206,12 +243,20 @@ impl<const N: usize> Nodes<N> {
     }
 
     pub(super) fn hash(&mut self, message: &[u8]) -> Vec<u8> {
-        let Self {
-            shape,
-            start,
-            known,
-        } = self;
-        let value = tree::tree(8 * N, *shape, message, &mut |level, position, bytes| {
+        let shape = self.shape;
+        self.rooted(|mut node| tree::tree(8 * N, shape, message, &mut node))
+    }
+
+    /// The hash of pieces with these values.
+    pub(super) fn hash_pieces(&mut self, values: &[[u8; HASH]]) -> Vec<u8> {
+        let (shape, values) = (self.shape, values.as_flattened().to_vec());
+        self.rooted(|mut node| tree::above(8 * N, shape, PIECE_LEVEL, values, &mut node))
+    }
+
+    /// The output of the root that `tree` computes. It gets the hash of a node.
+    fn rooted(&mut self, tree: impl FnOnce(HashNode<'_>) -> Vec<u8>) -> Vec<u8> {
+        let Self { start, known, .. } = self;
+        let value = tree(&mut |level, position, bytes| {
             let content = if level == 1 { &[] } else { bytes };
             match known.get(&(level, position)) {
                 Some(known) if known.length == bytes.len() && known.content == content => {
@@ -234,6 +279,9 @@ impl<const N: usize> Nodes<N> {
         Numbers.to_bytes(&output)
     }
 }
+
+/// The value of a node by its level, its position and its bytes.
+type HashNode<'n> = &'n mut dyn FnMut(u8, usize, &[u8]) -> Rc<[u8]>;
 
 /// One node: UBI with its level and its position in the tweak.
 fn node(start: &[u64], level: u8, position: usize, bytes: &[u8]) -> Vec<u8> {

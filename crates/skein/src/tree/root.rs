@@ -1,9 +1,9 @@
 //! From pieces to the root.
 
+use super::level::Level;
 use super::{FAN_OUT, HASH, PIECE, Start, Subtree, Value, hash_node};
 use crate::output::Output;
 use core::fmt::{self, Debug, Formatter};
-use zeroize::Zeroize;
 
 /// Level of the value of a piece.
 const PIECE_LEVEL: u8 = 3;
@@ -15,18 +15,7 @@ pub struct Root {
     pieces: u64,
     ended: bool,
     /// The levels above the pieces, from level 4.
-    levels: Vec<Level>,
-}
-
-/// The nodes of one level.
-#[derive(Clone)]
-struct Level {
-    /// Nodes that are hashed, whose values are on the level above.
-    done: u64,
-    /// The children of the next node; the first `count` of these are set. A full node stays until
-    /// the node after it gets a child. Children do not move, so that only one place must be wiped.
-    children: Box<[Value; FAN_OUT]>,
-    count: usize,
+    levels: Vec<Level<Value>>,
 }
 
 impl Root {
@@ -75,38 +64,34 @@ impl Root {
         }
         let mut above = 0;
         loop {
-            match &self.levels[above] {
-                level if level.done == 0 && level.count == 1 => {
-                    return output(&level.children[0], self.start.output_bits);
-                }
-                _ => self.close(above),
+            let chain = &self.start.chain;
+            let level = &mut self.levels[above];
+            if let Some(root) = level.only() {
+                return output(root, self.start.output_bits);
             }
+            let value = level.close(node_above(chain, above));
+            self.add(above + 1, value);
             above += 1;
         }
     }
 
-    /// Gives one more child to the current node of the level that is `above` the lowest level.
-    fn add(&mut self, above: usize, child: Value) {
-        if above == self.levels.len() {
-            self.levels.push(Level::new());
+    /// Gives one more child to the level that is `above` the lowest level.
+    fn add(&mut self, mut above: usize, child: Value) {
+        let mut next = Some(child);
+        while let Some(child) = next {
+            if above == self.levels.len() {
+                self.levels.push(Level::from_node(0, [0; HASH]));
+            }
+            let chain = &self.start.chain;
+            next = self.levels[above].add(child, node_above(chain, above));
+            above += 1;
         }
-        if self.levels[above].count == FAN_OUT {
-            self.close(above);
-        }
-        let level = &mut self.levels[above];
-        level.children[level.count] = child;
-        level.count += 1;
     }
+}
 
-    /// Hashes the current node of a level, and gives its value to the level above.
-    fn close(&mut self, above: usize) {
-        let level = &mut self.levels[above];
-        let children = &level.children[..level.count];
-        let value = value_of_level(&self.start.chain, above as u8 + 1, level.done, children);
-        level.done += 1;
-        level.count = 0;
-        self.add(above + 1, value);
-    }
+/// Hashes nodes of the level that is `above` the lowest level, by number and children.
+fn node_above(chain: &[u64; 8], above: usize) -> impl FnOnce(u64, &[Value]) -> Value {
+    move |index, children| value_of_level(chain, above as u8 + 1, index, children)
 }
 
 impl Start {
@@ -122,22 +107,6 @@ impl Debug for Root {
         f.debug_struct("Root")
             .field("pieces", &self.pieces)
             .finish_non_exhaustive()
-    }
-}
-
-impl Level {
-    fn new() -> Self {
-        Self {
-            done: 0,
-            children: Box::new([[0; HASH]; FAN_OUT]),
-            count: 0,
-        }
-    }
-}
-
-impl Drop for Level {
-    fn drop(&mut self) {
-        self.children.zeroize();
     }
 }
 

@@ -17,7 +17,7 @@ pub fn tree<V: AsRef<[u8]>>(
 }
 
 /// From M_l on, l ≥ 1.
-fn above<V: AsRef<[u8]>>(
+pub fn above<V: AsRef<[u8]>>(
     nb: usize,
     shape: Shape,
     l: u8,

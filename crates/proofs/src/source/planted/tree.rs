@@ -1,14 +1,15 @@
-//! Trees with bugs: in their nodes and in their shape.
+//! Trees with bugs: in their nodes, in their shape, and in a level above the pieces.
 
+use super::super::lengths::{AnyNode, Children, any_number};
 use super::super::symbol::{Arena, Symbol};
-use super::super::tree::{BLOCKS, LEVEL, Nodes, lanes, shape_of};
+use super::super::tree::{BLOCKS, LEVEL, Nodes, SEALED, lanes, pieces, shape_of};
 use super::{Bug, Moved, refuted, reproduces, to_bytes, with};
 use crate::source::{Counterexample, SourceVerdict};
 use crate::spec;
 use sealstone_lanes::Portable;
 use sealstone_prover::algebra::Numbers;
 use sealstone_skein::Parameters;
-use sealstone_skein::tree::{Shape, TreeSkein, hash_nodes};
+use sealstone_skein::tree::{FAN_OUT, Level, NodeNumber, Shape, TreeSkein, hash_nodes};
 
 #[test]
 fn nodes_with_a_wrong_level_or_a_wrong_position_in_one_lane() {
@@ -82,4 +83,130 @@ fn a_tree_without_its_last_leaf() {
     assert!(without_last(usize::MAX).holds());
     // The sixth leaf is the first lost one.
     assert_eq!(wrong_from(without_last(5 * LEAF)), 6 * LEAF);
+}
+
+#[test]
+fn pieces_in_a_tree_with_another_fan_out_or_without_the_last_one() {
+    let hash = |shape: [u8; 3], lost: usize| {
+        let mut nodes = Nodes::<8>::new(SEALED);
+        nodes.shape = shape;
+        pieces(move |values| {
+            let count = values.len();
+            nodes.hash_pieces(&values[..if count == lost { count - 1 } else { count }])
+        })
+    };
+    let wrong = |verdict| refuted(verdict).bytes("values").len() / 64;
+    assert!(hash(SEALED, usize::MAX).holds());
+    // Up to 16 pieces are below one node, and 4096 below 257 others.
+    assert_eq!(wrong(hash([6, 5, 255], usize::MAX)), 17);
+    assert_eq!(wrong(hash([6, 4, 6], usize::MAX)), 4097);
+    assert_eq!(wrong(hash(SEALED, 4100)), 4100);
+}
+
+/// A bug of a level.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Rule {
+    Right,
+    /// A node has 15 children.
+    Fewer,
+    /// A node is closed when it is full, not when the next one begins.
+    Early,
+    /// The child that closes a node belongs to it, in the place of the last one.
+    Replaced,
+    /// The child that closes a node is lost.
+    Lost,
+    /// The first child of a later node has the second place.
+    Shifted,
+    /// All nodes have the number of the first one.
+    Number,
+    /// The number grows twice.
+    Twice,
+    /// A node keeps the children of the one before when the message ends.
+    Kept,
+    /// The only child of any node is the root.
+    AnyNode,
+    /// The first child of the first node is the root, also if it has others.
+    Others,
+    /// No child is the root.
+    None,
+}
+
+/// A second implementation of a level, which can have bugs.
+#[derive(Clone)]
+struct Planted {
+    done: AnyNode,
+    children: Vec<u64>,
+    rule: Rule,
+}
+
+impl Children for Planted {
+    fn add(&mut self, child: u64, hash: impl FnOnce(AnyNode, &[u64]) -> u64) -> Option<u64> {
+        let most = FAN_OUT - usize::from(self.rule == Rule::Fewer);
+        let is_full = self.children.len() == most;
+        if self.rule == Rule::Early {
+            self.children.push(child);
+            return (self.children.len() == most).then(|| self.close(hash));
+        }
+        if is_full && self.rule == Rule::Replaced {
+            self.children[most - 1] = child;
+        }
+        let value = is_full.then(|| self.close(hash));
+        if is_full && self.rule == Rule::Shifted {
+            self.children.push(0);
+        }
+        if !is_full || self.rule != Rule::Lost {
+            self.children.push(child);
+        }
+        value
+    }
+    fn close(&mut self, hash: impl FnOnce(AnyNode, &[u64]) -> u64) -> u64 {
+        let value = hash(self.done, &self.children);
+        let steps = match self.rule {
+            Rule::Number => 0,
+            Rule::Twice => 2,
+            _ => 1,
+        };
+        self.done = (0..steps).fold(self.done, |number, _| number.next());
+        if self.rule != Rule::Kept {
+            self.children.clear();
+        }
+        value
+    }
+    fn only(&self) -> Option<u64> {
+        let is_first = self.done.is_first() || self.rule == Rule::AnyNode;
+        let is_alone = self.children.len() == 1 || self.rule == Rule::Others;
+        let is_only = is_first && is_alone && self.rule != Rule::None;
+        is_only.then(|| self.children[0])
+    }
+}
+
+#[test]
+fn a_level_that_gives_a_node_other_children_or_another_number() {
+    let verdict = |rule| {
+        any_number(|done, _| Planted {
+            done,
+            children: Vec::new(),
+            rule,
+        })
+    };
+    assert_eq!(any_number(Level::from_node).name(), "PROVED");
+    assert_eq!(verdict(Rule::Right).name(), "PROVED");
+    // Each is found at the first child that shows it.
+    let found = [
+        (Rule::None, 1),
+        (Rule::Others, 2),
+        (Rule::Fewer, 16),
+        (Rule::Early, 16),
+        (Rule::Replaced, 17),
+        (Rule::Lost, 17),
+        (Rule::Shifted, 17),
+        (Rule::Number, 17),
+        (Rule::Twice, 17),
+        (Rule::Kept, 17),
+        (Rule::AnyNode, 17),
+    ];
+    for (rule, child) in found {
+        let [children] = refuted(verdict(rule)).words("children");
+        assert_eq!(children, child, "{rule:?}");
+    }
 }
