@@ -32,12 +32,14 @@
 //! - **Every length** (`lengths`): BLAKE2b and UBI of any string, cut anywhere. The induction is
 //!   over its parts, and over the whole blocks of a part. F and Threefish are uninterpreted. A
 //!   [lemma](crate::lemma) has the arithmetic of the cut. Output of any length, read in any parts,
-//!   is by induction over the blocks of a part.
+//!   is by induction over the blocks of a part. The levels of the tree of sealed files above its
+//!   pieces are by induction over the children of a level.
 //! - **Argon2's fill loop** (`fill`), on kernels that check their blocks, for the sizes that the
 //!   rows name. CHECKED, not PROVED: each reference of each block, not every combination.
-//! - **The shape of trees**, on numbers: one message for every number of leaves. Its verdict is
-//!   CHECKED, not PROVED: the shape is right unless the test has found a collision of Skein. The
-//!   rows do not show that it is the same for all messages.
+//! - **The shape of trees**, on numbers: one message for every number of leaves, and one list of
+//!   values for every number of pieces. Its verdict is CHECKED, not PROVED: the shape is right
+//!   unless the test has found a collision of Skein. The rows do not show that it is the same for
+//!   all messages.
 //!
 //! # Two kinds of words
 //!
