@@ -40,7 +40,7 @@ WITHOUT_LINKING := SODIUM_LIB_DIR=$(CURDIR)
 # file at a time.
 WHOLE := --include-ignored --test-threads=1
 
-.PHONY: help demo js test test-services test-platforms test-constant-time campaign lint prove prove-levels bench fuzz wheels install clean
+.PHONY: help demo js test test-services test-platforms test-constant-time campaign lint prove prove-service prove-levels bench fuzz wheels install clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' Makefile
@@ -118,6 +118,13 @@ prove: ## prove the kernels' machine code, in the command and both libraries
 		--library $(CARGO_TARGET_DIR)/release/libsealstone_python.so $(ARGS)
 	$(XTASK) assurance --proofs $(CARGO_TARGET_DIR)/proofs.json --check
 	$(if $(ARGS),,$(CARGO_TARGET_DIR)/release/sealstone selftest --proofs=$(CARGO_TARGET_DIR)/proofs.json)
+
+prove-service: ## the same in the token service's program
+	@scripts/setup prove
+	cargo build --release $(CARGO_FLAGS) -p sealstone-cli -p sealstone-server -p sealstone-proofs \
+		--bin sealstone --bin sealstone-server --bin sealstone-prove
+	$(CARGO_TARGET_DIR)/release/sealstone-prove \
+		--library $(CARGO_TARGET_DIR)/release/sealstone-server $(ARGS)
 
 prove-levels: ## the same at four levels of optimisation, for three targets
 	@scripts/setup prove

@@ -29,8 +29,8 @@ struct Arguments {
     /// the functions that only this command has are not tried.
     #[arg(long, requires = "artefact", conflicts_with = "lemmas")]
     alone: bool,
-    /// Prove the kernels in this library too: an ELF file with its symbols, built of the same
-    /// crates. Kernels that it does not have are listed. May be given several times.
+    /// Prove the kernels in this library or program too: an ELF file with its symbols, built of the
+    /// same crates. Kernels that it does not have are listed. May be given several times.
     #[arg(long = "library", value_name = "FILE")]
     libraries: Vec<PathBuf>,
     /// Prove each kernel of a library anew, even where its code is the same as in the program.

@@ -35,7 +35,7 @@ pub struct Report {
     pub others: Vec<Row>,
     /// Differences between the list of unproved functions of others and the programs.
     pub unlisted: Vec<String>,
-    /// The findings on libraries of the same crates.
+    /// The findings on libraries and programs of the same crates.
     pub libraries: Vec<Report>,
     /// The kernels that a library does not have, with their instruction sets.
     pub absent: Vec<(&'static str, &'static str)>,
@@ -248,7 +248,7 @@ impl Report {
         }
     }
 
-    /// Proves the kernels of the command in a library of the same crates. The library must have at
+    /// Proves the kernels of the command in a library or program of the same crates. It must have at
     /// least one of them. If its code is the same as in `command`, the program of this report, the
     /// proof there is also its proof. Without a command, each kernel is proved again.
     pub fn prove_library(
@@ -359,10 +359,10 @@ impl Report {
         text += &self.models_line();
         text += &self.sum();
         for library in &self.libraries {
-            text += "\na library of the same crates\n";
+            text += "\nanother file of the same crates\n";
             text += &table_of(&library.rows);
             for (name, set) in &library.absent {
-                let _ = writeln!(text, "not in this library: {name} {set}");
+                let _ = writeln!(text, "not in this file: {name} {set}");
             }
             text += &library.sum();
         }

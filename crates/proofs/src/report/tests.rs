@@ -356,7 +356,7 @@ fn a_library_without_kernels_or_with_a_wrong_one_is_no_proof() {
     assert!(
         without
             .table()
-            .contains("not in this library: Skein-512 UBI x86-64")
+            .contains("not in this file: Skein-512 UBI x86-64")
     );
 
     let wrong = with("sealstone_skein::ubi::absorb", "");
