@@ -101,10 +101,12 @@ fn is_another_name(old: Mnemonic, new: Mnemonic) -> bool {
 /// far. The processor takes a count modulo the bits of the register. In a rotation of a vector, it
 /// takes the count modulo the bits of an element.
 fn same_count(old: &Instruction, new: &Instruction, n: u32) -> bool {
-    use Mnemonic::{Rol, Ror, Sar, Shl, Shr, Vprold, Vprolq, Vprord, Vprorq};
+    use Mnemonic::{Rol, Ror, Sar, Shl, Shld, Shr, Shrd, Vprold, Vprolq, Vprord, Vprorq};
     let (count, bits) = match (old.mnemonic(), old.op0_register().size()) {
         (Rol | Ror | Shl | Shr | Sar, 8) => (1, 64),
         (Rol | Ror | Shl | Shr | Sar, 4) => (1, 32),
+        (Shld | Shrd, 8) => (2, 64),
+        (Shld | Shrd, 4) => (2, 32),
         (Vprolq | Vprorq, _) => (2, 64),
         (Vprold | Vprord, _) => (2, 32),
         _ => return false,
@@ -119,7 +121,13 @@ fn same_choice(old: &Instruction, new: &Instruction, n: u32) -> bool {
         Pextrq | Vpextrq => (2, 1),
         Pextrd | Vpextrd => (2, 0b11),
         Vextractf128 | Vextracti128 => (2, 1),
-        Vinsertf128 | Vinserti128 => (3, 1),
+        Pinsrq => (2, 1),
+        Pinsrd => (2, 0b11),
+        // Which half of each factor.
+        Pclmulqdq => (2, 0x11),
+        Vpclmulqdq => (3, 0x11),
+        Vinsertf128 | Vinserti128 | Vpinsrq => (3, 1),
+        Vpinsrd => (3, 0b11),
         // Two choices among four halves, each with a bit that makes zeros.
         Vperm2f128 | Vperm2i128 => (3, 0b1011_1011),
         _ => return false,
@@ -153,7 +161,7 @@ mod tests {
 
     #[test]
     fn changes_that_mean_the_same() {
-        let same: [[Write; 2]; 22] = [
+        let same: [[Write; 2]; 27] = [
             [|c| c.rol(rax, 0x20), |c| c.rol(rax, 0xa0)],
             [|c| c.ror(eax, 7), |c| c.ror(eax, 0x47)],
             [|c| c.shl(rax, 10), |c| c.shl(rax, 0x4a)],
@@ -198,6 +206,20 @@ mod tests {
             ],
             [|c| c.vpextrd(eax, xmm1, 1), |c| c.vpextrd(eax, xmm1, 5)],
             [|c| c.pextrq(rax, xmm1, 0), |c| c.pextrq(rax, xmm1, 2)],
+            [|c| c.pinsrq(xmm1, rax, 1), |c| c.pinsrq(xmm1, rax, 3)],
+            [|c| c.shrd(rax, rsi, 6), |c| c.shrd(rax, rsi, 0x86)],
+            [
+                |c| c.pclmulqdq(xmm1, xmm3, 0x10),
+                |c| c.pclmulqdq(xmm1, xmm3, 0x14),
+            ],
+            [
+                |c| c.vpclmulqdq(ymm1, ymm2, ymm3, 0),
+                |c| c.vpclmulqdq(ymm1, ymm2, ymm3, 8),
+            ],
+            [
+                |c| c.vpinsrd(xmm1, xmm3, eax, 1),
+                |c| c.vpinsrd(xmm1, xmm3, eax, 5),
+            ],
             [|c| c.vprolq(zmm1, zmm2, 40), |c| c.vprolq(zmm1, zmm2, 104)],
             [|c| c.vprord(zmm1, zmm2, 7), |c| c.vprord(zmm1, zmm2, 39)],
         ];
@@ -208,7 +230,7 @@ mod tests {
 
     #[test]
     fn changes_that_do_not() {
-        let others: [[Write; 2]; 20] = [
+        let others: [[Write; 2]; 25] = [
             [|c| c.rol(rax, 0x20), |c| c.rol(rax, 0x60 + 1)],
             [|c| c.rol(eax, 7), |c| c.rol(rax, 7)],
             [|c| c.rol(rax, 0x20), |c| c.ror(rax, 0xa0)],
@@ -229,6 +251,20 @@ mod tests {
             [|c| c.xchg(rax, rsi), |c| c.nop()],
             [|c| c.vpextrd(eax, xmm1, 1), |c| c.vpextrd(eax, xmm1, 3)],
             [|c| c.vpextrq(rax, xmm1, 0), |c| c.vpextrq(rax, xmm1, 1)],
+            [|c| c.pinsrd(xmm1, eax, 1), |c| c.pinsrd(xmm1, eax, 3)],
+            [|c| c.shrd(rax, rsi, 6), |c| c.shrd(rax, rsi, 0x26)],
+            [
+                |c| c.pclmulqdq(xmm1, xmm3, 0x10),
+                |c| c.pclmulqdq(xmm1, xmm3, 0x11),
+            ],
+            [
+                |c| c.vpclmulqdq(ymm1, ymm2, ymm3, 0),
+                |c| c.vpclmulqdq(ymm1, ymm2, ymm3, 0x10),
+            ],
+            [
+                |c| c.vpinsrq(xmm1, xmm3, rax, 1),
+                |c| c.vpinsrq(xmm1, xmm3, rax, 2),
+            ],
             [|c| c.vprolq(zmm1, zmm2, 40), |c| c.vprolq(zmm1, zmm2, 72)],
             [|c| c.vprord(zmm1, zmm2, 7), |c| c.vprord(zmm1, zmm2, 23)],
             [

@@ -29,8 +29,8 @@ pub(super) fn rows() -> Vec<Kernel> {
 type Shape = (usize, usize, bool);
 
 /// The longest data are those of one iteration of the main loop and 8 bytes.
-const OF_264: &str = "RFC 8439, 2.8, for 16, 136 and 264 bytes without additional data, and 16 bytes with 24 bytes of it (in place: 264)";
-const OF_520: &str = "RFC 8439, 2.8, for 16, 136 and 520 bytes without additional data, and 16 bytes with 24 bytes of it (in place: 520)";
+const OF_264: &str = "RFC 8439, 2.8, for 16, 136 and 264 bytes without additional data, and 16 bytes with 40 bytes of it (in place: 264)";
+const OF_520: &str = "RFC 8439, 2.8, for 16, 136 and 520 bytes without additional data, and 16 bytes with 40 bytes of it (in place: 520)";
 
 fn shapes(set: Set) -> (&'static str, [Shape; 5]) {
     let (shows, longest) = match set {
@@ -42,7 +42,7 @@ fn shapes(set: Set) -> (&'static str, [Shape; 5]) {
         separate(2, 0),
         separate(17, 0),
         separate(longest, 0),
-        separate(2, 3),
+        separate(2, 5),
         (longest, 0, true),
     ];
     (shows, shapes)
