@@ -73,19 +73,16 @@ fn has_equal_operand(old: &Instruction, new: &Instruction, n: u32) -> bool {
 /// move of memory also stops where the address is not aligned: the proof has shown that it is.
 fn is_another_name(old: Mnemonic, new: Mnemonic) -> bool {
     use Mnemonic::*;
-    let groups: [&[Mnemonic]; 15] = [
+    let groups: [&[Mnemonic]; 12] = [
         &[
             Vmovaps, Vmovapd, Vmovdqa, Vmovdqa32, Vmovdqa64, Vmovups, Vmovupd, Vmovdqu, Vmovdqu32,
             Vmovdqu64,
         ],
         &[Movaps, Movapd, Movdqa, Movups, Movupd, Movdqu],
-        &[Vpxor, Vxorps, Vxorpd],
+        &[Vpxor, Vxorps, Vxorpd, Vpxord, Vpxorq],
         &[Pxor, Xorps, Xorpd],
-        &[Vpand, Vandps, Vandpd],
-        &[Vpor, Vorps, Vorpd],
-        &[Vpxord, Vpxorq],
-        &[Vpandd, Vpandq],
-        &[Vpord, Vporq],
+        &[Vpand, Vandps, Vandpd, Vpandd, Vpandq],
+        &[Vpor, Vorps, Vorpd, Vpord, Vporq],
         &[Vpunpcklqdq, Vunpcklpd],
         &[Vpunpckhqdq, Vunpckhpd],
         &[Vpermq, Vpermpd],
@@ -120,7 +117,9 @@ fn same_choice(old: &Instruction, new: &Instruction, n: u32) -> bool {
     let (choice, meant) = match old.mnemonic() {
         Pextrq | Vpextrq => (2, 1),
         Pextrd | Vpextrd => (2, 0b11),
-        Vextractf128 | Vextracti128 => (2, 1),
+        Vextractf128 | Vextracti128 | Vextractf64x4 | Vextracti64x4 => (2, 1),
+        // Two or four quarters.
+        Vextractf32x4 | Vextracti32x4 => (2, old.op1_register().size() as u64 / 16 - 1),
         Pinsrq => (2, 1),
         Pinsrd => (2, 0b11),
         // Which half of each factor.
@@ -147,8 +146,8 @@ mod tests {
     use super::reason;
     use iced_x86::Instruction;
     use iced_x86::code_asm::{
-        CodeAssembler, IcedError, ax, eax, ptr, rax, rsi, word_ptr, xmm1, xmm3, ymm1, ymm2, ymm3,
-        zmm1, zmm2, zmm3,
+        CodeAssembler, IcedError, ax, eax, ptr, qword_bcst, rax, rsi, word_ptr, xmm1, xmm2, xmm3,
+        ymm1, ymm2, ymm3, zmm1, zmm2, zmm3,
     };
 
     type Write = fn(&mut CodeAssembler) -> Result<(), IcedError>;
@@ -161,7 +160,7 @@ mod tests {
 
     #[test]
     fn changes_that_mean_the_same() {
-        let same: [[Write; 2]; 27] = [
+        let same: [[Write; 2]; 30] = [
             [|c| c.rol(rax, 0x20), |c| c.rol(rax, 0xa0)],
             [|c| c.ror(eax, 7), |c| c.ror(eax, 0x47)],
             [|c| c.shl(rax, 10), |c| c.shl(rax, 0x4a)],
@@ -209,6 +208,18 @@ mod tests {
             [|c| c.pinsrq(xmm1, rax, 1), |c| c.pinsrq(xmm1, rax, 3)],
             [|c| c.shrd(rax, rsi, 6), |c| c.shrd(rax, rsi, 0x86)],
             [
+                |c| c.vpxorq(xmm1, xmm2, xmm3),
+                |c| c.vpxor(xmm1, xmm2, xmm3),
+            ],
+            [
+                |c| c.vextracti32x4(xmm1, ymm2, 1),
+                |c| c.vextracti32x4(xmm1, ymm2, 3),
+            ],
+            [
+                |c| c.vextracti32x4(xmm1, zmm2, 3),
+                |c| c.vextracti32x4(xmm1, zmm2, 0x13),
+            ],
+            [
                 |c| c.pclmulqdq(xmm1, xmm3, 0x10),
                 |c| c.pclmulqdq(xmm1, xmm3, 0x14),
             ],
@@ -230,7 +241,7 @@ mod tests {
 
     #[test]
     fn changes_that_do_not() {
-        let others: [[Write; 2]; 25] = [
+        let others: [[Write; 2]; 27] = [
             [|c| c.rol(rax, 0x20), |c| c.rol(rax, 0x60 + 1)],
             [|c| c.rol(eax, 7), |c| c.rol(rax, 7)],
             [|c| c.rol(rax, 0x20), |c| c.ror(rax, 0xa0)],
@@ -253,6 +264,14 @@ mod tests {
             [|c| c.vpextrq(rax, xmm1, 0), |c| c.vpextrq(rax, xmm1, 1)],
             [|c| c.pinsrd(xmm1, eax, 1), |c| c.pinsrd(xmm1, eax, 3)],
             [|c| c.shrd(rax, rsi, 6), |c| c.shrd(rax, rsi, 0x26)],
+            [
+                |c| c.vpxorq(xmm1, xmm2, qword_bcst(rsi)),
+                |c| c.vpxor(xmm1, xmm2, ptr(rsi)),
+            ],
+            [
+                |c| c.vextracti32x4(xmm1, zmm2, 1),
+                |c| c.vextracti32x4(xmm1, zmm2, 3),
+            ],
             [
                 |c| c.pclmulqdq(xmm1, xmm3, 0x10),
                 |c| c.pclmulqdq(xmm1, xmm3, 0x11),
