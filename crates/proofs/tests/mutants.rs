@@ -167,7 +167,6 @@ impl Proved {
     fn text(&self, image: &Image, at: u64, old: &Instruction, new: &Instruction) -> String {
         let (name, set) = (self.kernel.name, self.kernel.set.name());
         let (_, offset) = place(image, &self.symbol, at);
-        let [old, new] = [old, new].map(|it| with_callee(image, at, it));
         format!("{name} {set} +{offset:#x}: `{old}` -> `{new}`")
     }
 
@@ -178,24 +177,6 @@ impl Proved {
         let executing = pairs.filter(move |(_, executed)| executed.binary_search(&at).is_ok());
         executing.map(|(contract, _)| contract)
     }
-}
-
-/// The text of the instruction at `at`. A call through an address in memory names its function:
-/// that address is another one in every program.
-fn with_callee(image: &Image, at: u64, instruction: &Instruction) -> String {
-    if !instruction.is_call_near_indirect() || !instruction.is_ip_rel_memory_operand() {
-        return instruction.to_string();
-    }
-    let distance = instruction
-        .ip_rel_memory_address()
-        .wrapping_sub(instruction.ip());
-    let from = at.wrapping_add(distance);
-    let mut targets = image.relocated(from..from + 1);
-    let callee = targets.next().and_then(|(_, to)| image.symbol_at(to));
-    callee.map_or_else(
-        || instruction.to_string(),
-        |symbol| format!("call {}", symbol.name),
-    )
 }
 
 /// The functions of these kernels, each of which is proved.

@@ -53,7 +53,10 @@ fn with_other_immediate(bytes: &[u8], random: &mut Random) -> Option<Vec<u8>> {
 }
 
 fn with_other_operand(instruction: &Instruction, random: &mut Random) -> Option<Vec<u8>> {
-    if instruction.op_count() == 0 {
+    // The next entry in a table of functions depends on all other code of the program.
+    let is_from_table =
+        instruction.is_call_near_indirect() && instruction.is_ip_rel_memory_operand();
+    if instruction.op_count() == 0 || is_from_table {
         return None;
     }
     let mut other = *instruction;

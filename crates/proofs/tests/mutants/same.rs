@@ -10,6 +10,10 @@ pub(crate) fn reason(old: &Instruction, new: &Instruction) -> Option<&'static st
     if does_nothing(old) && does_nothing(new) {
         return Some("neither does anything");
     }
+    if is_comparison_with_zero(old) && is_comparison_with_zero(new) {
+        let is_same = old.op0_register() == new.op0_register();
+        return is_same.then_some("the same flags, and the register keeps its value");
+    }
     let operands = 0..old.op_count().max(new.op_count());
     let mut differing = operands.filter(|n| !has_equal_operand(old, new, *n));
     let differing = [differing.next(), differing.next()];
@@ -46,6 +50,15 @@ fn does_nothing(instruction: &Instruction) -> bool {
         // The upper half of a register of 32 bits would become zero.
         && matches!(instruction.op0_register().size(), 2 | 8);
     instruction.mnemonic() == Mnemonic::Nop || is_exchange
+}
+
+/// `test`, `and` or `or` of a register and itself. With 32 bits, two of them would clear the upper
+/// half.
+fn is_comparison_with_zero(it: &Instruction) -> bool {
+    matches!(it.mnemonic(), Mnemonic::Test | Mnemonic::And | Mnemonic::Or)
+        && (it.op0_kind(), it.op1_kind()) == (OpKind::Register, OpKind::Register)
+        && it.op0_register() == it.op1_register()
+        && it.op0_register().size() == 8
 }
 
 fn has_equal_operand(old: &Instruction, new: &Instruction, n: u32) -> bool {
@@ -160,7 +173,7 @@ mod tests {
 
     #[test]
     fn changes_that_mean_the_same() {
-        let same: [[Write; 2]; 30] = [
+        let same: [[Write; 2]; 31] = [
             [|c| c.rol(rax, 0x20), |c| c.rol(rax, 0xa0)],
             [|c| c.ror(eax, 7), |c| c.ror(eax, 0x47)],
             [|c| c.shl(rax, 10), |c| c.shl(rax, 0x4a)],
@@ -206,6 +219,7 @@ mod tests {
             [|c| c.vpextrd(eax, xmm1, 1), |c| c.vpextrd(eax, xmm1, 5)],
             [|c| c.pextrq(rax, xmm1, 0), |c| c.pextrq(rax, xmm1, 2)],
             [|c| c.pinsrq(xmm1, rax, 1), |c| c.pinsrq(xmm1, rax, 3)],
+            [|c| c.test(rax, rax), |c| c.and(rax, rax)],
             [|c| c.shrd(rax, rsi, 6), |c| c.shrd(rax, rsi, 0x86)],
             [
                 |c| c.vpxorq(xmm1, xmm2, xmm3),
@@ -241,7 +255,7 @@ mod tests {
 
     #[test]
     fn changes_that_do_not() {
-        let others: [[Write; 2]; 27] = [
+        let others: [[Write; 2]; 30] = [
             [|c| c.rol(rax, 0x20), |c| c.rol(rax, 0x60 + 1)],
             [|c| c.rol(eax, 7), |c| c.rol(rax, 7)],
             [|c| c.rol(rax, 0x20), |c| c.ror(rax, 0xa0)],
@@ -263,6 +277,9 @@ mod tests {
             [|c| c.vpextrd(eax, xmm1, 1), |c| c.vpextrd(eax, xmm1, 3)],
             [|c| c.vpextrq(rax, xmm1, 0), |c| c.vpextrq(rax, xmm1, 1)],
             [|c| c.pinsrd(xmm1, eax, 1), |c| c.pinsrd(xmm1, eax, 3)],
+            [|c| c.test(eax, eax), |c| c.and(eax, eax)],
+            [|c| c.test(rax, rax), |c| c.and(rsi, rsi)],
+            [|c| c.test(rax, rax), |c| c.and(rax, rsi)],
             [|c| c.shrd(rax, rsi, 6), |c| c.shrd(rax, rsi, 0x26)],
             [
                 |c| c.vpxorq(xmm1, xmm2, qword_bcst(rsi)),
