@@ -119,14 +119,14 @@ prove: ## prove the kernels' machine code, in the command and both libraries
 	$(XTASK) assurance --proofs $(CARGO_TARGET_DIR)/proofs.json --check
 	$(if $(ARGS),,$(CARGO_TARGET_DIR)/release/sealstone selftest --proofs=$(CARGO_TARGET_DIR)/proofs.json)
 
-prove-service: ## the same in the token service's program
+prove-service: ## make prove for the token service's program
 	@scripts/setup prove
 	cargo build --release $(CARGO_FLAGS) -p sealstone-cli -p sealstone-server -p sealstone-proofs \
 		--bin sealstone --bin sealstone-server --bin sealstone-prove
 	$(CARGO_TARGET_DIR)/release/sealstone-prove \
 		--library $(CARGO_TARGET_DIR)/release/sealstone-server $(ARGS)
 
-prove-levels: ## the same at four levels of optimisation, for three targets
+prove-levels: ## make prove at four levels of optimisation, for three targets
 	@scripts/setup prove
 	cargo build --release $(CARGO_FLAGS) -p sealstone-cli -p sealstone-proofs
 	$(XTASK) levels $(CARGO_FLAGS)

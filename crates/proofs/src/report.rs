@@ -248,9 +248,9 @@ impl Report {
         }
     }
 
-    /// Proves the kernels of the command in a library or program of the same crates. It must have at
-    /// least one of them. If its code is the same as in `command`, the program of this report, the
-    /// proof there is also its proof. Without a command, each kernel is proved again.
+    /// Proves the kernels of the command in a library or program of the same crates. It must have
+    /// at least one of them. If its code is the same as in `command`, the program of this report,
+    /// the proof there is also its proof. Without a command, each kernel is proved again.
     pub fn prove_library(
         &mut self,
         image: Image,

@@ -85,8 +85,8 @@
 //!
 //! - `while !rest.is_empty() { rest = self.xor_into_first(rest) }` takes the turns.
 //! - A slice gives the first `most` bytes, or all if there are fewer.
-//! - The source compares the bits and bytes that are left with those of a part, and subtracts these.
-//!   It does nothing else with them.
+//! - The source compares the bits and bytes that are left with those of a part, subtracts these,
+//!   and takes the bits of the last byte.
 //! - The shipped number is a `u64`. Its next one is `self + 1`, and its block is `output_block`.
 //! - `seek` divides a position by B, and `position` multiplies. Tests run both.
 //! - `Output` keeps nothing else that a part reads or changes.
@@ -95,21 +95,27 @@
 //! # Levels of a tree
 //!
 //! Above the pieces of a sealed file, a [`Level`] has the number of its current node, and up to 16
-//! children of that node. It is generic over the values of nodes and over the number, so it cannot
-//! look at them. The induction is over its children:
+//! children of that node. It is generic over the values of nodes: it can copy, wipe and hash them.
+//! It is generic over the number: it can take the next one, and ask whether it is the first. The
+//! induction is over children:
 //!
 //! - **From any state.** The current node is the first one, or has an unknown number. Values of an
 //!   earlier node are left in the places of its children.
-//! - **One more child**, until the node is full, and until the next one is. Only the first child of
-//!   a node closes a node: the one before, with its number and its 16 children.
+//! - **One more child**, until two nodes are full, and one child more. Only the first child of a
+//!   node closes a node: the one before, with its number and its 16 children.
+//! - **The state** after each child is all that the level has: the number, and the children so far.
+//!   So after its first child, each node has the same state.
 //! - **The end** after each child. The current node has its number and its children. If it is the
 //!   first node and has one child, then that is the root.
 //!
 //! These lines are read, not proved. A row runs them for 1 to 4,400 pieces:
 //!
-//! - `Root::add` gives the value of a node to the level above, which it makes if there is none.
+//! - `Root::push` takes pieces in order. `Root::add` gives the value of a node to the level above,
+//!   and makes that level, from node 0 on, if there is none.
 //! - `Root::output` closes the levels from the lowest one on, up to the root.
-//! - `value_of_level` multiplies the number of a node by its bytes.
+//! - `node_above` and `value_of_level` give the number of the level to the hash, and the number of
+//!   the node, multiplied by its bytes.
+//! - The shipped number is a `u64`. Its next one is `self + 1`, and the first one is 0.
 //! - `Level` keeps nothing else that a child changes.
 
 mod blake2b;

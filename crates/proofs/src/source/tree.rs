@@ -97,7 +97,7 @@ fn fast_shape() -> SourceVerdict {
     shape_of::<8>(SEALED, |message| hash(message).to_vec())
 }
 
-/// The largest number of pieces: more than 16^3, so that three levels are full at once.
+/// The largest number of pieces. From 16 + 16^2 + 16^3 on, three levels are full at once.
 const PIECES: usize = 4400;
 
 /// Compares `computed` with the recursive specification, from the values of pieces on.

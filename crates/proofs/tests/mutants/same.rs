@@ -3,6 +3,7 @@
 use iced_x86::{Instruction, Mnemonic, OpKind};
 
 /// Why the second instruction does the same as the first one in every program, if that is known.
+/// The processor must have both: their features may differ.
 pub(crate) fn reason(old: &Instruction, new: &Instruction) -> Option<&'static str> {
     if is_prefetch(old) && (is_prefetch(new) || new.mnemonic() == Mnemonic::Nop) {
         return Some("a prefetch changes no result");
@@ -13,6 +14,10 @@ pub(crate) fn reason(old: &Instruction, new: &Instruction) -> Option<&'static st
     if is_comparison_with_zero(old) && is_comparison_with_zero(new) {
         let is_same = old.op0_register() == new.op0_register();
         return is_same.then_some("the same flags, and the register keeps its value");
+    }
+    let mask = |it: &Instruction| (it.op_mask(), it.zeroing_masking());
+    if mask(old) != mask(new) {
+        return None;
     }
     let operands = 0..old.op_count().max(new.op_count());
     let mut differing = operands.filter(|n| !has_equal_operand(old, new, *n));
@@ -52,8 +57,8 @@ fn does_nothing(instruction: &Instruction) -> bool {
     instruction.mnemonic() == Mnemonic::Nop || is_exchange
 }
 
-/// `test`, `and` or `or` of a register and itself. With 32 bits, two of them would clear the upper
-/// half.
+/// `test`, `and` or `or` of a register and itself. Of the flags, they leave only AF undefined. With
+/// 32 bits, two of them would clear the upper half.
 fn is_comparison_with_zero(it: &Instruction) -> bool {
     matches!(it.mnemonic(), Mnemonic::Test | Mnemonic::And | Mnemonic::Or)
         && (it.op0_kind(), it.op1_kind()) == (OpKind::Register, OpKind::Register)

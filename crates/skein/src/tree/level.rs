@@ -3,21 +3,24 @@
 use super::FAN_OUT;
 use zeroize::Zeroize;
 
-/// The nodes of one level. Generic over the values of nodes and over their number, so that a prover
-/// can run it with any of them. Wiped when dropped.
+/// The nodes of one level, for [`Root`](super::Root) and for a prover: it is generic over the
+/// values of nodes and over their number, so that a prover can run it with any of them. Wiped when
+/// dropped.
 #[derive(Clone)]
 pub struct Level<V: Copy + Zeroize, C = u64> {
-    /// Nodes that are hashed, whose values are on the level above.
+    /// The number of the current node: nodes before it are hashed, and their values are on the
+    /// level above.
     done: C,
-    /// The children of the next node; the first `count` of these are set. A full node stays until
-    /// the node after it gets a child. Children do not move, so that only one place must be wiped.
+    /// The children of the current node; the first `count` of these are set. A full node stays
+    /// until the node after it gets a child. Children do not move, so that only one place must be
+    /// wiped.
     children: Box<[V; FAN_OUT]>,
     count: usize,
 }
 
 impl<V: Copy + Zeroize, C: NodeNumber> Level<V, C> {
-    /// A level whose next node has this number. That node has no children yet, and `empty` stands
-    /// in their places.
+    /// A level whose current node has this number. That node has no children yet, and `empty`
+    /// stands in their places.
     pub fn from_node(done: C, empty: V) -> Self {
         Self {
             done,
@@ -37,10 +40,16 @@ impl<V: Copy + Zeroize, C: NodeNumber> Level<V, C> {
 
     /// Hashes the current node, and returns its value.
     pub fn close(&mut self, hash: impl FnOnce(C, &[V]) -> V) -> V {
-        let value = hash(self.done, &self.children[..self.count]);
+        let (number, children) = self.current();
+        let value = hash(number, children);
         self.done = self.done.next();
         self.count = 0;
         value
+    }
+
+    /// The number of the current node, and its children so far.
+    pub fn current(&self) -> (C, &[V]) {
+        (self.done, &self.children[..self.count])
     }
 
     /// The only child of the level. If there is one, it is the root.

@@ -1,7 +1,7 @@
 //! One level of the tree of sealed files, above the pieces, with any number of nodes.
 //!
-//! The values of nodes are names here. The source can copy them and hash them, and nothing else: it
-//! is generic over them.
+//! The values of nodes are names here. The source can copy, wipe and hash them, and nothing else:
+//! it is generic over them, and safe Rust.
 
 use super::super::counterexample::{Counterexample, SourceVerdict};
 use core::cell::RefCell;
@@ -41,14 +41,16 @@ impl NodeNumber for AnyNode {
     }
 }
 
-/// The names of values: child `i` behind those of the nodes that are hashed, node `i` from the
-/// current one on, and a child of an earlier node.
+/// The name of child `i`, counted from the first child of the node that is the current one at
+/// first. It is not the value of wiped memory.
 fn child(i: usize) -> u64 {
-    i as u64
+    1 + i as u64
 }
+/// The name of the value of node `node`, counted from the node that is the current one at first.
 fn value(node: u64) -> u64 {
     1 << 32 | node
 }
+/// The name of a child of an earlier node, and of the value of a node that should not be hashed.
 const EARLIER: u64 = u64::MAX;
 
 /// A level that gets children.
@@ -59,6 +61,8 @@ pub(in super::super) trait Children: Clone {
     fn close(&mut self, hash: impl FnOnce(AnyNode, &[u64]) -> u64) -> u64;
     /// The only child.
     fn only(&self) -> Option<u64>;
+    /// The current node's number, and its children.
+    fn current(&self) -> (AnyNode, &[u64]);
 }
 
 impl Children for Level<u64, AnyNode> {
@@ -70,6 +74,9 @@ impl Children for Level<u64, AnyNode> {
     }
     fn only(&self) -> Option<u64> {
         self.only().copied()
+    }
+    fn current(&self) -> (AnyNode, &[u64]) {
+        self.current()
     }
 }
 
@@ -101,6 +108,10 @@ impl Hashed {
 /// The induction over children. It begins with a node without children: the first one, or any
 /// later one, in whose places values of an earlier node are left. `start` makes a level with such a
 /// node, from its number and a value of an earlier node.
+///
+/// After each child, all that the level has is compared: the number, how many children, and which.
+/// So the state after the first child of a node is the same for each node, and the induction goes
+/// on from there.
 pub(in super::super) fn any_number<L: Children>(
     start: impl Fn(AnyNode, u64) -> L,
 ) -> SourceVerdict {
@@ -115,15 +126,31 @@ fn children_of_two_nodes(mut level: impl Children, from: AnyNode) -> SourceVerdi
             hashed.hash(from, number, children)
         });
         // The first child of a node closes the node before it.
-        let (words, given_up) = if i > 0 && i.is_multiple_of(FAN_OUT) {
+        let (words, above) = if i > 0 && i.is_multiple_of(FAN_OUT) {
             let (words, value) = Hashed::specified(from, node - 1, i - FAN_OUT..i);
             (words, Some(value))
         } else {
             (Vec::new(), None)
         };
-        let added = compare(from, i + 1, (&hashed, given), (words, given_up));
-        added.and(|| ends(&level, from, i))
+        let added = compare(from, i + 1, (&hashed, given), (words, above));
+        added
+            .and(|| is_state(&level, from, i))
+            .and(|| ends(&level, from, i))
     }))
+}
+
+/// The state after child `last`.
+fn is_state(level: &impl Children, from: AnyNode, last: usize) -> SourceVerdict {
+    let (hashed, node) = (Hashed::default(), last / FAN_OUT);
+    let (number, children) = level.current();
+    let value = hashed.hash(from, number, children);
+    let (words, specified) = Hashed::specified(from, node, node * FAN_OUT..last + 1);
+    compare(
+        from,
+        last + 1,
+        (&hashed, Some(value)),
+        (words, Some(specified)),
+    )
 }
 
 /// The end of the message after child `last`.

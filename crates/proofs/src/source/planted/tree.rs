@@ -97,7 +97,7 @@ fn pieces_in_a_tree_with_another_fan_out_or_without_the_last_one() {
     };
     let wrong = |verdict| refuted(verdict).bytes("values").len() / 64;
     assert!(hash(SEALED, usize::MAX).holds());
-    // Up to 16 pieces are below one node, and 4096 below 257 others.
+    // Up to 16 pieces are below one node, and 4096 below three levels of nodes.
     assert_eq!(wrong(hash([6, 5, 255], usize::MAX)), 17);
     assert_eq!(wrong(hash([6, 4, 6], usize::MAX)), 4097);
     assert_eq!(wrong(hash(SEALED, 4100)), 4100);
@@ -129,6 +129,8 @@ enum Rule {
     Others,
     /// No child is the root.
     None,
+    /// All children are counted, modulo a large number, and not those of a node.
+    Total,
 }
 
 /// A second implementation of a level, which can have bugs.
@@ -142,7 +144,10 @@ struct Planted {
 impl Children for Planted {
     fn add(&mut self, child: u64, hash: impl FnOnce(AnyNode, &[u64]) -> u64) -> Option<u64> {
         let most = FAN_OUT - usize::from(self.rule == Rule::Fewer);
-        let is_full = self.children.len() == most;
+        let is_full = match self.rule {
+            Rule::Total => !self.children.is_empty() && self.children.len().is_multiple_of(most),
+            _ => self.children.len() == most,
+        };
         if self.rule == Rule::Early {
             self.children.push(child);
             return (self.children.len() == most).then(|| self.close(hash));
@@ -160,14 +165,18 @@ impl Children for Planted {
         value
     }
     fn close(&mut self, hash: impl FnOnce(AnyNode, &[u64]) -> u64) -> u64 {
-        let value = hash(self.done, &self.children);
+        let last = (self.children.len() - 1) / FAN_OUT * FAN_OUT;
+        let value = match self.rule {
+            Rule::Total => hash(self.done, &self.children[last..]),
+            _ => hash(self.done, &self.children),
+        };
         let steps = match self.rule {
             Rule::Number => 0,
             Rule::Twice => 2,
             _ => 1,
         };
         self.done = (0..steps).fold(self.done, |number, _| number.next());
-        if self.rule != Rule::Kept {
+        if !matches!(self.rule, Rule::Kept | Rule::Total) {
             self.children.clear();
         }
         value
@@ -177,6 +186,9 @@ impl Children for Planted {
         let is_alone = self.children.len() == 1 || self.rule == Rule::Others;
         let is_only = is_first && is_alone && self.rule != Rule::None;
         is_only.then(|| self.children[0])
+    }
+    fn current(&self) -> (AnyNode, &[u64]) {
+        (self.done, &self.children)
     }
 }
 
@@ -204,6 +216,7 @@ fn a_level_that_gives_a_node_other_children_or_another_number() {
         (Rule::Twice, 17),
         (Rule::Kept, 17),
         (Rule::AnyNode, 17),
+        (Rule::Total, 17),
     ];
     for (rule, child) in found {
         let [children] = refuted(verdict(rule)).words("children");
