@@ -40,7 +40,7 @@ mod flow;
 mod same;
 
 use all::{Mutant, mutants, place, sort};
-use change::{CHANGES, Change, below, mutated};
+use change::{CHANGES, Change, below, is_from_table, mutated};
 use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic};
 use sealstone_proofs::catalog::{Kernel, kernels, others};
 use sealstone_prover::contract::Contract;
@@ -167,6 +167,7 @@ impl Proved {
     fn text(&self, image: &Image, at: u64, old: &Instruction, new: &Instruction) -> String {
         let (name, set) = (self.kernel.name, self.kernel.set.name());
         let (_, offset) = place(image, &self.symbol, at);
+        let [old, new] = [old, new].map(|it| with_callee(image, at, it));
         format!("{name} {set} +{offset:#x}: `{old}` -> `{new}`")
     }
 
@@ -177,6 +178,27 @@ impl Proved {
         let executing = pairs.filter(move |(_, executed)| executed.binary_search(&at).is_ok());
         executing.map(|(contract, _)| contract)
     }
+}
+
+/// The text of the instruction at `at`. A call or a jump through a table of functions names its
+/// function: the table has another address in every program.
+fn with_callee(image: &Image, at: u64, instruction: &Instruction) -> String {
+    if !is_from_table(instruction) {
+        return instruction.to_string();
+    }
+    let distance = instruction
+        .ip_rel_memory_address()
+        .wrapping_sub(instruction.ip());
+    let from = at.wrapping_add(distance);
+    let mut targets = image.relocated(from..from + 1);
+    let callee = targets.next().and_then(|(_, to)| image.symbol_at(to));
+    let name = callee.map_or("another library", |symbol| &symbol.name);
+    let verb = if instruction.is_call_near_indirect() {
+        "call"
+    } else {
+        "jmp"
+    };
+    format!("{verb} {name}")
 }
 
 /// The functions of these kernels, each of which is proved.

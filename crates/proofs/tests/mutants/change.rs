@@ -52,11 +52,15 @@ fn with_other_immediate(bytes: &[u8], random: &mut Random) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
+/// Whether it calls or jumps through a table of functions.
+pub(super) fn is_from_table(instruction: &Instruction) -> bool {
+    (instruction.is_call_near_indirect() || instruction.is_jmp_near_indirect())
+        && instruction.is_ip_rel_memory_operand()
+}
+
 fn with_other_operand(instruction: &Instruction, random: &mut Random) -> Option<Vec<u8>> {
-    // The next entry in a table of functions depends on all other code of the program.
-    let is_from_table =
-        instruction.is_call_near_indirect() && instruction.is_ip_rel_memory_operand();
-    if instruction.op_count() == 0 || is_from_table {
+    // The next entry of the table depends on all other code of the program.
+    if instruction.op_count() == 0 || is_from_table(instruction) {
         return None;
     }
     let mut other = *instruction;
