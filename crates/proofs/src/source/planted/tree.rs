@@ -129,7 +129,7 @@ enum Rule {
     Others,
     /// No child is the root.
     None,
-    /// All children are counted, modulo a large number, and not those of a node.
+    /// The children of all nodes are counted, and not those of one. The first two nodes are right.
     Total,
 }
 
