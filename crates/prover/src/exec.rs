@@ -10,9 +10,10 @@
 //! the formula is not a constant, the run stops. This finds secret-dependent timing.
 //!
 //! The machine assumes nothing unknown. Registers, flags, and the stack hold junk at the entry. An
-//! instruction without a model, an unexpected prefix or an undefined flag stops the run. So does a
-//! read of stack that was given up: memory that was below the stack pointer and its red zone, or
-//! below the stack pointer while a function of the C library ran.
+//! instruction without a model, an unexpected prefix or an undefined flag stops the run. So does an
+//! access below the stack pointer and its red zone. Memory that was there, or below the stack
+//! pointer while a function of the C library ran, is *given up*: its contents are unknown from then
+//! on, because a signal handler or that function may have overwritten it.
 
 mod control;
 mod fault;
@@ -489,12 +490,11 @@ impl<'a> Machine<'a> {
         if length == 0 || !self.memory.is_stack(place.address) || place.address >= self.touched {
             return Ok(());
         }
-        let slack = self.slack();
-        if self.touched - place.address + slack > GUARD {
+        if self.touched - place.address > GUARD {
             return self.wrong("an access that may skip the guard of the stack: it was not probed");
         }
         self.touched = place.address;
-        let depth = self.memory.stack_end() - place.address + slack;
+        let depth = self.memory.stack_end() - place.address + self.slack();
         self.depth = self.depth.max(depth);
         Ok(())
     }

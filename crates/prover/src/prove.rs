@@ -116,6 +116,16 @@ impl Session {
         contract: &Contract,
         processor: &Processor,
     ) -> Finding {
+        self.examine(image, symbol, contract, processor).explain()
+    }
+
+    fn examine(
+        &mut self,
+        image: &Image,
+        symbol: &Symbol,
+        contract: &Contract,
+        processor: &Processor,
+    ) -> Finding {
         let runs_here = processor.is_here;
         let mut finding = Finding::new();
         let layout = Layout::new(image, contract, |start, known| self.base(start, known));

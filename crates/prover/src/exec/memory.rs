@@ -28,6 +28,7 @@ pub struct Memory {
     stack: Range<u64>,
     /// Bytes of the program that were read.
     constants: BTreeSet<u64>,
+    given_up_read: Option<(u64, i64)>,
 }
 
 /// Eight bytes.
@@ -36,8 +37,8 @@ struct Eight {
     bits: [Bit; 64],
     /// Which of the bytes have contents: a bit for each.
     present: u8,
-    /// Which of those were given up since the last write. Other code may have used the memory, so
-    /// the function must not read them. They remain here to be counted as residue.
+    /// Which of those were given up since the last write. Other code may have used the memory, so a
+    /// read finds unknown contents. The old ones remain here to be counted as residue.
     stale: u8,
 }
 
@@ -151,11 +152,12 @@ impl Memory {
         for at in address..address + length {
             let byte = match self.get(at) {
                 Some((byte, false)) if self.is_ours(at, lowest) => byte,
-                Some((_, true)) if self.is_ours(at, lowest) => {
-                    return Err(format!(
-                        "a read of {length} bytes of stack that was given up, {:+} from its end",
-                        address as i64 - self.stack.end as i64
-                    ));
+                Some((old, true)) if self.is_ours(at, lowest) => {
+                    let distance = address as i64 - self.stack.end as i64;
+                    self.given_up_read.get_or_insert((length, distance));
+                    let byte = unknown_byte(terms, &old);
+                    self.set(at, &byte);
+                    byte
                 }
                 _ if self.stack.contains(&at) && at >= lowest => {
                     let byte = junk_byte(terms);
@@ -194,6 +196,12 @@ impl Memory {
             bytes = later;
         }
         Ok(())
+    }
+
+    /// The first read of stack that was given up: the number of bytes, and the distance from the
+    /// end of the stack.
+    pub(crate) fn given_up_read(&self) -> Option<(u64, i64)> {
+        self.given_up_read
     }
 
     /// Gives up the stack below `end`: its content is unknown from now on.
@@ -413,6 +421,15 @@ fn pieces(bytes: Range<u64>) -> impl Iterator<Item = Range<u64>> {
         start = end;
         (!piece.is_empty()).then_some(piece)
     })
+}
+
+/// The content of a byte that was given up. It can still be the old one, so it depends on inputs if
+/// that does.
+fn unknown_byte(terms: &mut Terms, old: &[Bit; 8]) -> [Bit; 8] {
+    match old.iter().any(|bit| terms.depends_on_input(*bit)) {
+        true => terms.input(8).try_into().expect("eight bits"),
+        false => junk_byte(terms),
+    }
 }
 
 fn junk_byte(terms: &mut Terms) -> [Bit; 8] {

@@ -79,6 +79,10 @@ struct Aligned {
     end: u64,
     /// Accesses from the old stack pointer begin here or higher.
     floor: u64,
+    /// The distance from its start up to the old stack pointer, as these numbers have it.
+    distance: u64,
+    /// The lowest address that was accessed before the alignment, or a higher one.
+    touched: u64,
 }
 
 /// The return address of a function.
@@ -340,7 +344,13 @@ impl Machine<'_> {
             base: self.bases.all.len(),
             end: start + (floor - place.address),
             floor,
+            distance: place.address - start,
+            touched: self.touched,
         });
+        // The aligned stack begins `most` bytes below the old stack pointer, or higher.
+        let unit = 1 << self.bases.all[self.bases.stack].known;
+        let most = (1 << bits) - unit + place.address % unit;
+        self.touched = self.touched - (place.address - start) + most;
         self.bases.all.push(Base {
             name: "its aligned stack".into(),
             word: after.to_vec(),
@@ -361,6 +371,10 @@ impl Machine<'_> {
                     .places
                     .retain(|_, place| place.base != Some(aligned.base));
                 self.bases.aligned = None;
+                // The aligned stack may have begun at the old stack pointer: that is the highest
+                // place of the last access.
+                let highest = self.touched.saturating_add(aligned.distance);
+                self.touched = aligned.touched.min(highest);
                 Some(aligned.floor)
             }
             _ => None,

@@ -108,6 +108,11 @@ impl Machine<'_> {
         self.upper_in_use
     }
 
+    /// Assumes that the run has left upper halves of vector registers in use.
+    pub(crate) fn use_upper_halves(&mut self) {
+        self.upper_in_use = true;
+    }
+
     /// Changes the words that flags are computed from.
     pub(crate) fn change_flags(&mut self, change: impl FnMut(&mut Terms, &mut Word)) {
         self.flags.change_words(self.terms, change);

@@ -30,6 +30,9 @@ pub struct Finding {
     pub(super) decided: Vec<u64>,
     /// The words of the bases of its addresses.
     pub(super) bases: Vec<Word>,
+    /// The first read of stack that was given up: the number of bytes, and the distance from the
+    /// end of the stack.
+    given_up_read: Option<(u64, i64)>,
 }
 
 impl Finding {
@@ -46,6 +49,7 @@ impl Finding {
             cases: 0,
             decided: Vec::new(),
             bases: Vec::new(),
+            given_up_read: None,
         }
     }
 
@@ -57,5 +61,19 @@ impl Finding {
         self.constants.extend(machine.memory.constants());
         self.decided.append(&mut machine.decided);
         self.bases = machine.bases().cloned().collect();
+        self.given_up_read = self.given_up_read.or(machine.memory.given_up_read());
+    }
+
+    /// Adds to a failure that the function read stack with unknown contents. Without a failure,
+    /// nothing depends on them: compilers copy the padding of structs.
+    pub(super) fn explain(mut self) -> Self {
+        if let (Verdict::Refuted(why) | Verdict::Unproved(why), Some((bytes, distance))) =
+            (&mut self.verdict, self.given_up_read)
+        {
+            *why += &format!(
+                "; it read {bytes} bytes of stack that was given up, {distance:+} from its end"
+            );
+        }
+        self
     }
 }

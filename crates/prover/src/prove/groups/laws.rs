@@ -45,6 +45,8 @@ pub(super) struct Laws {
     laws: BTreeMap<Where, Law>,
     /// Stack that may have been given up. No turn may read it before it writes it.
     given_up: BTreeSet<u64>,
+    /// Whether upper halves of vector registers may be in use. That is the worse case: only
+    /// `vzeroupper` ends it.
     upper_in_use: bool,
     /// Where the stack was aligned.
     aligned: Option<[u64; 3]>,
@@ -59,6 +61,8 @@ pub(super) struct Suggestion {
     pub(super) arrivals: [Places; 3],
     /// Stack that was given up at the second or third arrival.
     pub(super) given_up: BTreeSet<u64>,
+    /// Whether upper halves of vector registers are in use at the third arrival.
+    pub(super) upper_in_use: bool,
 }
 
 impl Laws {
@@ -86,7 +90,7 @@ impl Laws {
         Self {
             laws,
             given_up,
-            upper_in_use: machine.upper_in_use(),
+            upper_in_use: machine.upper_in_use() || suggestion.upper_in_use,
             aligned: machine.aligned_stack(),
             touched: machine.touched(),
         }
@@ -110,6 +114,9 @@ impl Laws {
             machine.memory.give_up_byte(*address, &unknown);
         }
         machine.forget_flags();
+        if self.upper_in_use {
+            machine.use_upper_halves();
+        }
     }
 
     /// Whether the laws hold.

@@ -3,9 +3,10 @@
 use super::laws::{Places, Suggestion};
 use super::{Failure, few_bits, is_branch, stop_at};
 use crate::contract::{Cell, Contents, Contract, Groups};
-use crate::exec::{Machine, Outcome, Where};
+use crate::exec::{Machine, Outcome};
 use crate::prove::{Layout, Session, Subject, enter};
-use crate::term::{Random, Terms, Word, constant, value};
+use crate::term::{Random, Terms, Word, constant};
+use std::ops::Range;
 
 impl Session {
     /// Runs on random numbers to the header, for the first three times, with more groups behind.
@@ -20,8 +21,6 @@ impl Session {
         let size = groups.size as u128;
         let elements = self.terms.sum(64, &[(size, &more)], 2 * size + 1);
         let contents = on_numbers(&self.terms, contract, contents, &elements);
-        let input = layout.words[contract.index(groups.input)].clone();
-        let bytes = (8 * groups.cells[0] * groups.size) as u128;
         let place = (contract, layout);
         let (mut machine, arguments) = enter(&mut self.terms, subject, place, &contents);
         machine.most_steps = self.most_steps;
@@ -34,14 +33,17 @@ impl Session {
             let start = layout.ranges[buffer].start;
             machine.memory.extend(start, &contents[buffer].concat());
         }
+        let output = contract.index(groups.output);
+        let group = 8 * (groups.cells[1] * groups.size) as u64;
+        let results = [0, group].map(|at| {
+            let start = layout.ranges[output].start + at;
+            start..start + group
+        });
         let entry = machine.moment(machine.next);
         let (joins, run) = joins(&mut machine, &before);
         for header in joins {
             machine.return_to(&entry);
-            let found = arrivals(&mut machine, &before, header);
-            if let Some(suggestion) = found
-                && is_advanced(&mut machine, &suggestion, (&input, bytes))
-            {
+            if let Some(suggestion) = arrivals(&mut machine, &before, header, &results) {
                 return Ok(suggestion);
             }
         }
@@ -69,12 +71,29 @@ fn joins(machine: &mut Machine<'_>, before: &[Word]) -> (Vec<u64>, Outcome<()>) 
     (joins, run)
 }
 
-/// The first three arrivals at an address.
-fn arrivals(machine: &mut Machine<'_>, before: &[Word], header: u64) -> Option<Suggestion> {
+/// The first three arrivals at an address, if each turn between them writes the results of one
+/// group. The turns of a loop within a group do not.
+fn arrivals(
+    machine: &mut Machine<'_>,
+    before: &[Word],
+    header: u64,
+    results: &[Range<u64>; 2],
+) -> Option<Suggestion> {
     let mut arrivals = Vec::new();
+    let contents = |machine: &Machine<'_>| {
+        let results = results.iter().cloned();
+        results.map(|group| machine.memory.contents(group)).collect()
+    };
+    let at_first: Vec<Word> = contents(machine);
     machine.watched = Some(header);
     let run = machine.go_on(before, |machine, _| {
         if machine.next == header {
+            let written = contents(machine);
+            let written = written.iter().zip(&at_first).map(|(now, first)| now != first);
+            let expected = [0, 1].map(|group| group < arrivals.len());
+            if !written.eq(expected) {
+                return stop_at(machine);
+            }
             arrivals.push((all_places(machine), machine.memory.given_up()));
         }
         match arrivals.len() {
@@ -88,31 +107,7 @@ fn arrivals(machine: &mut Machine<'_>, before: &[Word], header: u64) -> Option<S
         header,
         arrivals: [first, second, third],
         given_up: &given_up | &more_given_up,
-    })
-}
-
-/// Whether a register, or a place on the stack, has an address in the elements, which each turn
-/// advances by the bytes of a group. A loop within a group has none.
-fn is_advanced(
-    machine: &mut Machine<'_>,
-    suggestion: &Suggestion,
-    (input, bytes): (&Word, u128),
-) -> bool {
-    let [first, second, third] = &suggestion.arrivals;
-    let places = first.iter().filter(|(place, _)| match place {
-        Where::General(_) => true,
-        Where::Memory(address) => machine.memory.is_stack(*address),
-        Where::Vector(..) | Where::Mask(_) => false,
-    });
-    let terms = &mut *machine.terms;
-    let mut distance = |a: &Word, b: &Word| value(&terms.sub(a, b));
-    places.into_iter().any(|(place, first)| {
-        let (Some(second), Some(third)) = (second.get(place), third.get(place)) else {
-            return false;
-        };
-        distance(first, input).is_some()
-            && distance(second, first) == Some(bytes)
-            && distance(third, second) == Some(bytes)
+        upper_in_use: machine.upper_in_use(),
     })
 }
 
