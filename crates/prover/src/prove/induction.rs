@@ -25,16 +25,25 @@
 //!
 //! In step and exit, the buffer is one element at its own base: the next element. It exists,
 //! because `r` is not zero. A run that reads another element after it stops.
+//!
+//! Code may count the bytes that are done, and add them to the address of the first element. Then
+//! the base has no address of the next element, but places with the constant of one element's
+//! bytes. Each of these places holds the *offset* in the invariant: the address of the next element
+//! minus that of the first.
+//!
+//! A place can hold a constant at the first arrival only, such as the offset of the element that is
+//! done. If the step changes it, the place becomes *anything*, and base and step are tried again.
 
 use super::invariant::{Header, Left, Roles, near, plus, promises_too_much, unknowns};
 use super::{
     Ends, Finding, Layout, NOT_FOLLOWED, Session, Subject, enter, outputs_of_run, residue_of,
 };
 use crate::contract::{Contents, Contract, Repeats, Steps, pick};
-use crate::exec::{Base, Machine, Outcome, Reason, Region, Stop};
+use crate::exec::{Base, Machine, Outcome, Reason, Region, Stop, Where};
 use crate::hash::Set;
-use crate::term::{Bit, Terms, Word, constant};
+use crate::term::{Bit, Terms, Word, constant, value};
 use crate::verdict::Verdict;
+use std::collections::BTreeSet;
 
 /// The progress of the run.
 enum Progress {
@@ -60,6 +69,12 @@ struct Induction<'a> {
     pointer: Word,
     number: Word,
     progress: Progress,
+    /// Places that have a constant at the first arrival, and not at each. They are *anything*.
+    changing: &'a BTreeSet<Where>,
+    /// The other places with a constant at the first arrival.
+    constants: Vec<(Where, Word)>,
+    /// Those of them that have another content at the next arrival.
+    changed: BTreeSet<Where>,
 }
 
 /// The words that hold a loop's position: the address of the next element, the end address, the
@@ -91,7 +106,9 @@ impl Session {
             return Verdict::Unsupported("steps that do not read an element each, in order".into());
         }
         let contents = self.contents(contract, layout);
-        for left in [Left::Many, Left::One] {
+        let mut changing = BTreeSet::new();
+        let mut parts = vec![Left::One, Left::Many];
+        while let Some(left) = parts.pop() {
             let buffer = contract.index(repeats.buffer);
             let elements = contract.buffers.len();
             let bytes = 8 * (contents[buffer].len() - repeats.before) as u64;
@@ -99,7 +116,7 @@ impl Session {
             let alignment = contract.buffers[buffer].alignment;
             let is_kept = [bytes, before].iter().all(|x| x.is_multiple_of(alignment));
             assert!(is_kept, "every element has the alignment of the buffer");
-            let induction = Induction {
+            let mut induction = Induction {
                 steps,
                 contents: &contents,
                 left,
@@ -112,10 +129,20 @@ impl Session {
                 pointer: plus(&mut self.terms, &layout.words[buffer], before as i64),
                 number: contents[contract.index(repeats.count)][0].clone(),
                 progress: Progress::Base,
+                changing: &changing,
+                constants: Vec::new(),
+                changed: BTreeSet::new(),
             };
-            let verdict = self.part(subject, contract, layout, induction, finding);
-            if !verdict.is_proof() {
-                return weaker(verdict);
+            let verdict = self.part(subject, contract, layout, &mut induction, finding);
+            let changed = induction.changed;
+            match verdict.is_proof() {
+                true => {}
+                // A weaker invariant.
+                false if !changed.is_empty() => {
+                    changing.extend(changed);
+                    parts.push(left);
+                }
+                false => return weaker(verdict),
             }
         }
         Verdict::Proved
@@ -127,7 +154,7 @@ impl Session {
         subject: Subject<'_>,
         contract: &Contract,
         layout: &Layout,
-        mut induction: Induction<'_>,
+        induction: &mut Induction<'_>,
         finding: &mut Finding,
     ) -> Verdict {
         let place = (contract, layout);
@@ -153,9 +180,9 @@ impl Session {
             finding.residue = finding.residue.or(left);
             outputs_of_run(&machine, contract, layout)
         });
-        match (called, outputs, induction.progress) {
+        match (called, outputs, &induction.progress) {
             (_, _, Progress::Again(Ok(()))) => Verdict::Proved,
-            (_, _, Progress::Again(Err(why))) => Verdict::Unproved(why),
+            (_, _, Progress::Again(Err(why))) => Verdict::Unproved(why.clone()),
             (Err(stop), _, _) => self.judge(subject.0, &stop),
             (Ok(()), Some(outputs), Progress::Turn(header)) if induction.left == Left::One => {
                 let expected = (induction.steps.end)(&mut self.terms, &header.words);
@@ -172,6 +199,26 @@ fn first_step(terms: &mut Terms, steps: &Steps, contents: &Contents<Word>) -> Ve
     let words = (steps.begin)(terms, contents);
     let (buffer, cells) = (steps.reads)(0);
     (steps.step)(terms, 0, &words, &pick(&contents[buffer], &cells))
+}
+
+/// The registers and places on the stack that hold this number.
+fn places_of(machine: &mut Machine<'_>, number: &Word) -> Vec<Where> {
+    let mut places = machine.places();
+    places.retain(|(place, word)| match place {
+        Where::General(_) => value(&machine.terms.sub(word, number)) == Some(0),
+        Where::Memory(address) if machine.memory.is_stack(*address) => {
+            value(&machine.terms.sub(word, number)) == Some(0)
+        }
+        _ => false,
+    });
+    places.into_iter().map(|(place, _)| place).collect()
+}
+
+/// Whether the machine has all bits of these words.
+fn has_all(machine: &Machine<'_>, words: &[Word]) -> bool {
+    let bits: Set<Bit> = machine.bits().collect();
+    let mut needed = words.iter().flatten();
+    needed.all(|bit| bit.is_constant() || bits.contains(bit))
 }
 
 /// After the invariant, a finding may be about states that no run reaches. So it does not refute.
@@ -195,6 +242,11 @@ impl Induction<'_> {
             }
             Progress::Turn(header) if machine.next == header.address => {
                 let kept = header.is_kept(&machine.state());
+                let constants = self.constants.iter();
+                let changed = constants.filter(|(place, word)| {
+                    machine.at_place(*place).is_some_and(|now| now != *word)
+                });
+                self.changed = changed.map(|(place, _)| *place).collect();
                 let kept = match self.left {
                     Left::One => Err("its loop does not end in time".into()),
                     Left::Many => kept,
@@ -217,19 +269,36 @@ impl Induction<'_> {
     }
 
     /// Whether the machine has all words of the specification after the first step, and the
-    /// address of the next element.
+    /// address of the next element or its offset.
     fn has_first_step(&self, machine: &mut Machine<'_>) -> bool {
+        let offset = constant(self.bytes.into(), 64);
+        has_all(machine, &self.first)
+            && (self.has_next_address(machine) || !places_of(machine, &offset).is_empty())
+    }
+
+    /// An unknown number of bytes that are done. It counts as an address: it is not secret.
+    fn unknown_offset(&self, terms: &mut Terms) -> Word {
+        let bits = 64 - self.bytes.ilog2() as usize;
+        let mut done = terms.base(5, 0)[..bits].to_vec();
+        done.resize(64, Bit::ZERO);
+        terms.sum(64, &[(self.bytes.into(), &done)], 0)
+    }
+
+    fn has_next_address(&self, machine: &mut Machine<'_>) -> bool {
         let next = plus(machine.terms, &self.pointer, self.bytes as i64);
-        let bits: Set<Bit> = machine.bits().collect();
-        let has = |bit: &Bit| bit.is_constant() || bits.contains(bit);
-        self.first.iter().chain([&next]).flatten().all(has)
+        has_all(machine, &[next])
     }
 
     /// Replaces everything that the invariant does not know by unknowns.
-    fn cut(&self, machine: &mut Machine<'_>, entry: &[Word]) -> Result<Header, String> {
+    fn cut(&mut self, machine: &mut Machine<'_>, entry: &[Word]) -> Result<Header, String> {
+        let counts_bytes = !self.has_next_address(machine);
         let terms = &mut *machine.terms;
         let (start, known) = self.element;
-        let element = terms.base(start, known);
+        let offset = self.unknown_offset(terms);
+        let element = match counts_bytes {
+            false => terms.base(start, known),
+            true => terms.sum(64, &[(1, &self.pointer), (1, &offset)], 0),
+        };
         let left = match self.left {
             Left::One => constant(1, 64),
             Left::Many => {
@@ -262,9 +331,40 @@ impl Induction<'_> {
         for ((old, new), later) in old.zip(new_bits).zip(later) {
             roles.add([*old, *new, *later], self.left)?;
         }
-        let element_addresses = near(machine, &self.pointer);
+        if counts_bytes {
+            let offset_later = plus(terms, &offset, self.bytes as i64);
+            let first = constant(self.bytes.into(), 64);
+            let mut end = |offset: &Word, left: &Word| {
+                terms.sum(64, &[(1, offset), (self.bytes.into(), left)], 0)
+            };
+            let ends = [
+                end(&first, &before),
+                end(&offset, &left),
+                end(&offset_later, &left_after),
+            ];
+            for [old, new, later] in [[first, offset, offset_later], ends] {
+                for (new, later) in new.iter().zip(&later) {
+                    roles.add([*new, *new, *later], self.left)?;
+                }
+                let places = places_of(machine, &old).into_iter();
+                places.for_each(|place| machine.set_place(place, &new));
+            }
+        }
+        let element_addresses = match counts_bytes {
+            false => near(machine, &self.pointer),
+            // The address of the first element stays.
+            true => Set::default(),
+        };
         let kept = self.kept(machine.terms, entry);
         roles.replace_all(machine, &kept, &element_addresses);
+        for place in self.changing {
+            let unknown = machine.terms.input(64);
+            roles.anything.extend(unknown.iter().copied());
+            machine.set_place(*place, &unknown);
+        }
+        let constants = machine.places().into_iter();
+        let is_constant = |(_, word): &(Where, Word)| word.iter().all(|bit| bit.is_constant());
+        self.constants = constants.filter(is_constant).collect();
         let state = machine.state();
         let region = Region {
             name: "the next element".into(),
