@@ -116,16 +116,6 @@ impl Session {
         contract: &Contract,
         processor: &Processor,
     ) -> Finding {
-        self.examine(image, symbol, contract, processor).explain()
-    }
-
-    fn examine(
-        &mut self,
-        image: &Image,
-        symbol: &Symbol,
-        contract: &Contract,
-        processor: &Processor,
-    ) -> Finding {
         let runs_here = processor.is_here;
         let mut finding = Finding::new();
         let layout = Layout::new(image, contract, |start, known| self.base(start, known));
@@ -140,7 +130,7 @@ impl Session {
         if contract.is_by_induction() {
             let verdict = self.any_number(subject, contract, &layout, &mut finding);
             finding.verdict = self.with_few_elements(subject, contract, verdict);
-            return finding;
+            return finding.explain();
         }
         let contents = self.contents(contract, &layout);
         let run = self.run(subject, contract, &layout, &contents, &mut finding);
@@ -187,7 +177,7 @@ impl Session {
             let witness = self.witness(subject, (contract, &layout), &contents, run);
             finding.verdict = witness.unwrap_or(finding.verdict);
         }
-        finding
+        finding.explain()
     }
 
     /// The verdict on a contract of any number of elements or data of any length.

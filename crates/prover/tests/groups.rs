@@ -1,9 +1,12 @@
 //! Loops over groups of elements, and bugs planted into them. Contracts of one group, full or not,
 //! do not notice these bugs: they are PROVED.
 
+#[path = "groups/shapes.rs"]
+mod shapes;
+
 use iced_x86::code_asm::{
     CodeAssembler, CodeLabel, eax, ebx, ecx, edi, edx, esi, qword_ptr, r8, r9, r10, r11, r12, r12b,
-    r12d, r13, rax, rbp, rbx, rcx, rdi, rdx, rsi, rsp,
+    r12d, r13, rax, rbp, rbx, rcx, rdi, rdx, rsi,
 };
 use sealstone_prover::algebra::Algebra;
 use sealstone_prover::contract::{Access, Cell, Contents, Contract, Groups, Steps, Stepwise};
@@ -181,6 +184,14 @@ fn verdicts(planted: Planted<'_>) -> [Verdict; 3] {
 }
 
 fn verdicts_of<const N: usize>(contracts: [Contract; N], planted: Planted<'_>) -> [Verdict; N] {
+    verdicts_for(&Processor::baseline(), contracts, planted)
+}
+
+fn verdicts_for<const N: usize>(
+    processor: &Processor,
+    contracts: [Contract; N],
+    planted: Planted<'_>,
+) -> [Verdict; N] {
     let mut code = CodeAssembler::new(64).unwrap();
     let [mut header, mut inner, mut one, mut end] = [(); 4].map(|()| code.create_label());
     let mut next = code.create_label();
@@ -253,9 +264,8 @@ fn verdicts_of<const N: usize>(contracts: [Contract; N], planted: Planted<'_>) -
     image.add_function("planted", &bytes);
     let symbol = image.symbols().last().unwrap().clone();
     contracts.map(|contract| {
-        let processor = Processor::baseline();
         Session::new()
-            .prove(&image, &symbol, &contract, &processor)
+            .prove(&image, &symbol, &contract, processor)
             .verdict
     })
 }
@@ -272,36 +282,6 @@ fn assert_only_one_group(planted: Planted<'_>) {
 fn a_loop_over_groups_is_proved() {
     let [one, two, any] = verdicts(RIGHT);
     assert_eq!([one, two, any], [(); 3].map(|()| Verdict::Proved));
-}
-
-/// So is one whose turns take the position from the stack, where it is as at the header of the
-/// groups. A loop with another advance of the position is proved for one group only.
-#[test]
-fn a_position_that_stays_on_the_stack_while_a_group_is_summed() {
-    let stays = Planted {
-        header: &|code| code.push(r11).unwrap(),
-        word: &|code| {
-            code.mov(r12, qword_ptr(rsp)).unwrap();
-            code.lea(r12, qword_ptr(r12 + rsi + 8)).unwrap();
-        },
-        group: &|code| code.pop(r11).unwrap(),
-        rest: &|code| code.pop(r11).unwrap(),
-        ..RIGHT
-    };
-    let ends = Planted {
-        advance: WHILE.advance,
-        is_while: true,
-        ..stays
-    };
-    for right in [stays, ends] {
-        assert_eq!(verdicts(right), [(); 3].map(|()| Verdict::Proved));
-    }
-    for position in [0, 32, 72] {
-        assert_only_one_group(Planted {
-            advance: &|code, _| advance_by(code, [64, 16, position, 2]),
-            ..ends
-        });
-    }
 }
 
 /// So is one that ends at its header, and has its advance above that.

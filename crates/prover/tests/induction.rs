@@ -3,6 +3,8 @@
 
 #[path = "induction/few.rs"]
 mod few;
+#[path = "induction/offset.rs"]
+mod offset;
 #[path = "induction/trace.rs"]
 mod trace;
 

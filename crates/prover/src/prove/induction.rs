@@ -31,8 +31,9 @@
 //! bytes. Each of these places holds the *offset* in the invariant: the address of the next element
 //! minus that of the first.
 //!
-//! A place can hold a constant at the first arrival only, such as the offset of the element that is
-//! done. If the step changes it, the place becomes *anything*, and base and step are tried again.
+//! A place can hold a constant at the first arrival only: a saved offset of the element that is
+//! done, say. If the step changes it, the place becomes *anything*, and base and step are tried
+//! again. So they are if a place with the bytes of one element is not the offset.
 
 use super::invariant::{Header, Left, Roles, near, plus, promises_too_much, unknowns};
 use super::{
@@ -69,12 +70,21 @@ struct Induction<'a> {
     pointer: Word,
     number: Word,
     progress: Progress,
-    /// Places that have a constant at the first arrival, and not at each. They are *anything*.
-    changing: &'a BTreeSet<Where>,
-    /// The other places with a constant at the first arrival.
-    constants: Vec<(Where, Word)>,
-    /// Those of them that have another content at the next arrival.
-    changed: BTreeSet<Where>,
+    /// Guesses that a step has shown to be wrong.
+    wrong: &'a BTreeSet<(Guess, Where)>,
+    /// The other guesses, with the expected content at the next arrival.
+    guesses: Vec<(Guess, Where, Word)>,
+    /// Those of them that this step has shown to be wrong.
+    more_wrong: BTreeSet<(Guess, Where)>,
+}
+
+/// A guess about a place that has a constant at the first arrival.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Guess {
+    /// It is the offset, which is the bytes of one element then.
+    Offset,
+    /// It is the same at each arrival.
+    Constant,
 }
 
 /// The words that hold a loop's position: the address of the next element, the end address, the
@@ -106,7 +116,7 @@ impl Session {
             return Verdict::Unsupported("steps that do not read an element each, in order".into());
         }
         let contents = self.contents(contract, layout);
-        let mut changing = BTreeSet::new();
+        let mut wrong = BTreeSet::new();
         let mut parts = vec![Left::One, Left::Many];
         while let Some(left) = parts.pop() {
             let buffer = contract.index(repeats.buffer);
@@ -129,17 +139,17 @@ impl Session {
                 pointer: plus(&mut self.terms, &layout.words[buffer], before as i64),
                 number: contents[contract.index(repeats.count)][0].clone(),
                 progress: Progress::Base,
-                changing: &changing,
-                constants: Vec::new(),
-                changed: BTreeSet::new(),
+                wrong: &wrong,
+                guesses: Vec::new(),
+                more_wrong: BTreeSet::new(),
             };
             let verdict = self.part(subject, contract, layout, &mut induction, finding);
-            let changed = induction.changed;
+            let more_wrong = induction.more_wrong;
             match verdict.is_proof() {
                 true => {}
-                // A weaker invariant.
-                false if !changed.is_empty() => {
-                    changing.extend(changed);
+                // Another guess, or a weaker invariant.
+                false if !more_wrong.is_empty() => {
+                    wrong.extend(more_wrong);
                     parts.push(left);
                 }
                 false => return weaker(verdict),
@@ -242,11 +252,11 @@ impl Induction<'_> {
             }
             Progress::Turn(header) if machine.next == header.address => {
                 let kept = header.is_kept(&machine.state());
-                let constants = self.constants.iter();
-                let changed = constants.filter(|(place, word)| {
+                let guesses = self.guesses.iter();
+                let wrong = guesses.filter(|(_, place, word)| {
                     machine.at_place(*place).is_some_and(|now| now != *word)
                 });
-                self.changed = changed.map(|(place, _)| *place).collect();
+                self.more_wrong = wrong.map(|(guess, place, _)| (*guess, *place)).collect();
                 let kept = match self.left {
                     Left::One => Err("its loop does not end in time".into()),
                     Left::Many => kept,
@@ -332,23 +342,7 @@ impl Induction<'_> {
             roles.add([*old, *new, *later], self.left)?;
         }
         if counts_bytes {
-            let offset_later = plus(terms, &offset, self.bytes as i64);
-            let first = constant(self.bytes.into(), 64);
-            let mut end = |offset: &Word, left: &Word| {
-                terms.sum(64, &[(1, offset), (self.bytes.into(), left)], 0)
-            };
-            let ends = [
-                end(&first, &before),
-                end(&offset, &left),
-                end(&offset_later, &left_after),
-            ];
-            for [old, new, later] in [[first, offset, offset_later], ends] {
-                for (new, later) in new.iter().zip(&later) {
-                    roles.add([*new, *new, *later], self.left)?;
-                }
-                let places = places_of(machine, &old).into_iter();
-                places.for_each(|place| machine.set_place(place, &new));
-            }
+            self.guess_offsets(machine, &mut roles, offset, [&before, &left, &left_after])?;
         }
         let element_addresses = match counts_bytes {
             false => near(machine, &self.pointer),
@@ -357,14 +351,7 @@ impl Induction<'_> {
         };
         let kept = self.kept(machine.terms, entry);
         roles.replace_all(machine, &kept, &element_addresses);
-        for place in self.changing {
-            let unknown = machine.terms.input(64);
-            roles.anything.extend(unknown.iter().copied());
-            machine.set_place(*place, &unknown);
-        }
-        let constants = machine.places().into_iter();
-        let is_constant = |(_, word): &(Where, Word)| word.iter().all(|bit| bit.is_constant());
-        self.constants = constants.filter(is_constant).collect();
+        self.guess_constants(machine, &mut roles);
         let state = machine.state();
         let region = Region {
             name: "the next element".into(),
@@ -388,6 +375,51 @@ impl Induction<'_> {
             anything: roles.anything,
             words: after,
         })
+    }
+
+    /// Puts the offset where the machine has the bytes of one element, and the number of all bytes
+    /// where it has that. `left` are the remaining elements at the first arrival, at any arrival,
+    /// and at the next one.
+    fn guess_offsets(
+        &mut self,
+        machine: &mut Machine<'_>,
+        roles: &mut Roles,
+        offset: Word,
+        left: [&Word; 3],
+    ) -> Result<(), String> {
+        let terms = &mut *machine.terms;
+        let offset_later = plus(terms, &offset, self.bytes as i64);
+        let offsets = [constant(self.bytes.into(), 64), offset, offset_later];
+        let totals =
+            [0, 1, 2].map(|i| terms.sum(64, &[(1, &offsets[i]), (self.bytes.into(), left[i])], 0));
+        for [old, new, later] in [offsets, totals] {
+            for (new, later) in new.iter().zip(&later) {
+                roles.add([*new, *new, *later], self.left)?;
+            }
+            for place in places_of(machine, &old) {
+                if !self.wrong.contains(&(Guess::Offset, place)) {
+                    machine.set_place(place, &new);
+                    self.guesses.push((Guess::Offset, place, later.clone()));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Replaces a constant that differs at another arrival by an unknown.
+    fn guess_constants(&mut self, machine: &mut Machine<'_>, roles: &mut Roles) {
+        for (place, word) in machine.places() {
+            if value(&word).is_none() {
+                continue;
+            }
+            if !self.wrong.contains(&(Guess::Constant, place)) {
+                self.guesses.push((Guess::Constant, place, word));
+                continue;
+            }
+            let unknown = machine.terms.input(word.len());
+            roles.anything.extend(unknown.iter().copied());
+            machine.set_place(place, &unknown);
+        }
     }
 
     /// Inputs of the function that no iteration consumes: contents of buffers, and registers at the

@@ -82,14 +82,19 @@ fn arrivals(
     let mut arrivals = Vec::new();
     let contents = |machine: &Machine<'_>| {
         let results = results.iter().cloned();
-        results.map(|group| machine.memory.contents(group)).collect()
+        results
+            .map(|group| machine.memory.contents(group))
+            .collect()
     };
     let at_first: Vec<Word> = contents(machine);
     machine.watched = Some(header);
     let run = machine.go_on(before, |machine, _| {
         if machine.next == header {
             let written = contents(machine);
-            let written = written.iter().zip(&at_first).map(|(now, first)| now != first);
+            let written = written
+                .iter()
+                .zip(&at_first)
+                .map(|(now, first)| now != first);
             let expected = [0, 1].map(|group| group < arrivals.len());
             if !written.eq(expected) {
                 return stop_at(machine);
