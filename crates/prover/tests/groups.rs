@@ -125,6 +125,8 @@ type Code<'a> = &'a dyn Fn(&mut CodeAssembler);
 /// Code in places of the loop, for bugs.
 #[derive(Clone, Copy)]
 struct Planted<'a> {
+    /// Before the loop.
+    begin: Code<'a>,
     /// At the header. rcx has the number of elements that remain.
     header: Code<'a>,
     /// In each turn over a word.
@@ -141,7 +143,7 @@ struct Planted<'a> {
     /// At the header of such a loop, with the flags of the number of elements that remain: where it
     /// goes if nothing remains.
     ends: &'a dyn Fn(&mut CodeAssembler, CodeLabel, CodeLabel),
-    /// After such a loop.
+    /// After the loop.
     after: Code<'a>,
 }
 
@@ -162,6 +164,7 @@ fn advance(code: &mut CodeAssembler, header: CodeLabel) {
 }
 
 const RIGHT: Planted<'_> = Planted {
+    begin: &nothing,
     header: &nothing,
     word: &nothing,
     group: &nothing,
@@ -204,6 +207,7 @@ fn verdicts_for<const N: usize>(
     code.mov(r11, qword_ptr(rdi + 24)).unwrap();
     code.mov(r13, rdi).unwrap();
     code.xor(eax, eax).unwrap();
+    (planted.begin)(&mut code);
     if planted.is_while {
         code.jmp(header).unwrap();
         code.set_label(&mut next).unwrap();

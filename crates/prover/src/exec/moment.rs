@@ -45,7 +45,8 @@ impl Machine<'_> {
 
     /// Returns to a moment of this run.
     pub(crate) fn return_to(&mut self, moment: &Moment) {
-        self.bases = moment.bases.clone();
+        let later = core::mem::replace(&mut self.bases, moment.bases.clone());
+        self.bases.keep_code(later);
         self.general.clone_from(&moment.general);
         self.vectors.clone_from(&moment.vectors);
         self.masks.clone_from(&moment.masks);

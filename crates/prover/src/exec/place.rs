@@ -85,6 +85,18 @@ struct Aligned {
     touched: u64,
 }
 
+impl Bases {
+    /// Adds the addresses of code of a later moment: each has one formula in all runs.
+    pub(super) fn keep_code(&mut self, later: Self) {
+        for (address, word) in later.code {
+            if let Some(place) = later.places.get(&word) {
+                self.places.insert(word.clone(), *place);
+            }
+            self.code.entry(address).or_insert(word);
+        }
+    }
+}
+
 /// The return address of a function.
 pub(super) const RETURN: u64 = 0x2800_0000_0000;
 /// Half of the size of a slot.

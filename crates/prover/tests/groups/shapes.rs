@@ -56,6 +56,23 @@ fn an_index_that_is_wrong_later() {
     });
 }
 
+/// An address of code, here a return address, is the same at each arrival.
+#[test]
+fn an_address_of_code_from_before_the_loop() {
+    let call = |code: &mut CodeAssembler| {
+        let mut here = code.create_label();
+        code.call(here).unwrap();
+        code.set_label(&mut here).unwrap();
+        code.nop().unwrap();
+    };
+    let with_address = Planted {
+        begin: &call,
+        after: &|code| code.add(rsp, 8).unwrap(),
+        ..RIGHT
+    };
+    assert_eq!(verdicts(with_address), [(); 3].map(|()| Verdict::Proved));
+}
+
 /// A turn leaves upper halves in use, so the code after the loop must end that.
 #[test]
 fn upper_halves_that_a_turn_leaves_in_use() {

@@ -15,11 +15,8 @@ impl Machine<'_> {
             Vmovdqu8 => 8,
             Movq | Vmovq => return self.move_low(instruction, 64).map(|()| true),
             Movd | Vmovd => return self.move_low(instruction, 32).map(|()| true),
-            Movsd | Vmovsd if is_with_memory(instruction) => {
+            Vmovsd if is_with_memory(instruction) => {
                 return self.move_low(instruction, 64).map(|()| true);
-            }
-            Movss | Vmovss if is_with_memory(instruction) => {
-                return self.move_low(instruction, 32).map(|()| true);
             }
             Movlps | Vmovlps | Movlpd | Vmovlpd => {
                 return self.move_half(instruction, 0).map(|()| true);
@@ -122,11 +119,9 @@ impl Machine<'_> {
     }
 }
 
-/// Whether it moves between memory and a vector register, all of it. Between two registers, the
-/// same mnemonics keep a part of the destination; without registers, they move strings.
+/// Whether it moves between memory and a register, without a mask. Between two registers, a scalar
+/// move keeps a part of another register.
 fn is_with_memory(instruction: &Instruction) -> bool {
-    let is = |operand, kind| instruction.op_kind(operand) == kind;
-    let is_move = is(0, OpKind::Register) && is(1, OpKind::Memory)
-        || is(0, OpKind::Memory) && is(1, OpKind::Register);
-    is_move && instruction.op_mask() == Register::None
+    let has_memory = [0, 1].map(|operand| instruction.op_kind(operand) == OpKind::Memory);
+    has_memory != [false, false] && instruction.op_mask() == Register::None
 }
