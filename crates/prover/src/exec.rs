@@ -487,13 +487,21 @@ impl<'a> Machine<'a> {
     /// or it could skip the guard.
     fn touch(&mut self, place: Place, length: u64) -> Outcome<()> {
         self.check_gap(place, length)?;
-        if length == 0 || !self.memory.is_stack(place.address) || place.address >= self.touched {
+        let is_lower = self.memory.is_stack(place.address)
+            && place.address < self.touched
+            && !self.is_above_aligned(place);
+        if length == 0 || !is_lower {
             return Ok(());
         }
         if self.touched - place.address > GUARD {
             return self.wrong("an access that may skip the guard of the stack: it was not probed");
         }
-        self.touched = place.address;
+        // A mask can exclude the lowest elements, and then the CPU does not access them.
+        let has_mask =
+            |(instruction, _): &(Instruction, u64)| instruction.op_mask() != Register::None;
+        if !self.decoded.get(&self.at).is_some_and(has_mask) {
+            self.touched = place.address;
+        }
         let depth = self.memory.stack_end() - place.address + self.slack();
         self.depth = self.depth.max(depth);
         Ok(())

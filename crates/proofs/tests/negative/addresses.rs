@@ -326,49 +326,6 @@ fn a_frame_that_is_not_probed() {
     assert_refuted(&frame(false), "skip the guard of the stack");
 }
 
-/// An access at most 48 bytes further from the last one than it seems: the stack was aligned to 64
-/// bytes. Within the aligned stack, and between two accesses of the old one, distances are exact.
-#[test]
-fn an_aligned_frame_that_is_not_probed() {
-    let frame = |distances: &[i32], left: i32| {
-        identity(true, |code, _| {
-            code.push(rbp).unwrap();
-            code.mov(rbp, rsp).unwrap();
-            code.and(rsp, -64).unwrap();
-            for distance in distances {
-                code.sub(rsp, *distance).unwrap();
-                code.mov(qword_ptr(rsp), rdi).unwrap();
-            }
-            code.mov(rsp, rbp).unwrap();
-            code.sub(rsp, left).unwrap();
-            code.mov(qword_ptr(rsp), rdi).unwrap();
-            code.mov(rsp, rbp).unwrap();
-            code.mov(rax, qword_ptr(rdi)).unwrap();
-            code.mov(qword_ptr(rsi), rax).unwrap();
-            code.pop(rbp).unwrap();
-            code.ret().unwrap();
-        })
-    };
-    let is_probed = [
-        frame(&[4096 - 48], 8),
-        frame(&[4096 - 48, 4096], 8),
-        frame(&[], 4096),
-        frame(&[64], 64 + 4096),
-    ];
-    for verdict in is_probed {
-        assert_eq!(verdict, Verdict::Proved);
-    }
-    let skips = [
-        frame(&[4096 - 47], 8),
-        frame(&[4096 - 48, 4097], 8),
-        frame(&[], 4097),
-        frame(&[64], 64 + 4097),
-    ];
-    for verdict in skips {
-        assert_refuted(&verdict, "skip the guard of the stack");
-    }
-}
-
 /// Given-up stack has unknown contents. A compiler may copy them as the padding of a struct, but
 /// nothing may depend on them.
 #[test]

@@ -8,6 +8,7 @@ mod arguments;
 mod few;
 mod leaks;
 mod library;
+mod probes;
 mod processor;
 mod witnesses;
 

@@ -22,9 +22,12 @@
 //! pointer, the function may address memory below it and `room` bytes above it; from the old one,
 //! memory at least `room` bytes above it. The aligned stack pointer is not above the old one, so
 //! the two parts never overlap. The function must not address memory between the two parts. So the
-//! run is the same for every distance. No content crosses the gap. When the stack is aligned, the
-//! machine gives up the bytes below the gap. When the stack pointer leaves the aligned stack, it
-//! gives up all bytes that the aligned stack may have.
+//! outputs are the same for every distance. No content crosses the gap. When the stack is aligned,
+//! the machine gives up the bytes below the gap. When the stack pointer leaves the aligned stack,
+//! it gives up all bytes that the aligned stack may have. That is stricter than needed: a function
+//! that aligns the stack twice in the same way finds its red zone again, and the machine does not
+//! know it. What remains on the stack is counted as if the distance were that of the slot, so a
+//! function that promises to wipe must not align its stack.
 
 use super::{Machine, Outcome, RSP, STACK, STACK_POINTER};
 use crate::hash::Map;
@@ -66,6 +69,8 @@ pub(super) struct Bases {
     program: usize,
     /// The aligned stack, if there is one.
     aligned: Option<Aligned>,
+    /// The last one that was left.
+    left: Option<Left>,
     /// The start and the end of a buffer of any number of elements.
     end: Option<(Word, Word)>,
 }
@@ -81,7 +86,19 @@ struct Aligned {
     floor: u64,
     /// The distance from its start up to the old stack pointer, as these numbers have it.
     distance: u64,
+    /// The least distance that it can be.
+    least: u64,
     /// The lowest address that was accessed before the alignment, or a higher one.
+    touched: u64,
+}
+
+/// An aligned stack that the stack pointer has left.
+#[derive(Clone, Copy)]
+struct Left {
+    /// The old stack pointer, and the number of bits that the alignment cleared: they decide where
+    /// the aligned stack began.
+    from: (u64, u32),
+    /// The lowest address that was accessed then, or a higher one, by the numbers of that stack.
     touched: u64,
 }
 
@@ -339,15 +356,26 @@ impl Machine<'_> {
 
     /// `and` of the stack pointer `before` with a mask: the result is a new base, unless it is
     /// known.
-    pub(super) fn align_stack(&mut self, before: &[Bit], mask: &[Bit], after: &[Bit]) {
+    pub(super) fn align_stack(
+        &mut self,
+        before: &[Bit],
+        mask: &[Bit],
+        after: &[Bit],
+    ) -> Outcome<()> {
         let (Some(mask), Some(place)) = (value(mask), self.known_place(before)) else {
-            return;
+            return Ok(());
         };
         let bits = (mask as u64).trailing_zeros();
-        let is_alignment = mask as u64 == u64::MAX << bits && bits <= MOST_ALIGNED;
+        let known = self.bases.all[self.bases.stack].known;
+        let is_alignment =
+            (known + 1..=MOST_ALIGNED).contains(&bits) && mask as u64 == u64::MAX << bits;
         let is_stack = place.base == Some(self.bases.stack) && self.bases.aligned.is_none();
         if !is_alignment || !is_stack || self.known_place(after).is_some() {
-            return;
+            return Ok(());
+        }
+        if self.wipes {
+            // A secret and the zeros over it may have other numbers.
+            return self.unsupported("an alignment of the stack in a function that wipes");
         }
         let start = place.address >> bits << bits;
         let floor = self.touched.max(place.address);
@@ -357,18 +385,26 @@ impl Machine<'_> {
             end: start + (floor - place.address),
             floor,
             distance: place.address - start,
+            least: place.address % (1 << known),
             touched: self.touched,
         });
         // The aligned stack begins `most` bytes below the old stack pointer, or higher.
-        let unit = 1 << self.bases.all[self.bases.stack].known;
-        let most = (1 << bits) - unit + place.address % unit;
+        let most = (1 << bits) - (1 << known) + place.address % (1 << known);
         self.touched = self.touched - (place.address - start) + most;
+        let again = self
+            .bases
+            .left
+            .filter(|left| left.from == (place.address, bits));
+        if let Some(left) = again {
+            self.touched = self.touched.min(left.touched);
+        }
         self.bases.all.push(Base {
             name: "its aligned stack".into(),
             word: after.to_vec(),
             start,
             known: bits,
         });
+        Ok(())
     }
 
     /// Removes the aligned stack if the stack pointer has left it. Returns the end of all that it
@@ -383,9 +419,15 @@ impl Machine<'_> {
                     .places
                     .retain(|_, place| place.base != Some(aligned.base));
                 self.bases.aligned = None;
-                // The aligned stack may have begun at the old stack pointer: that is the highest
-                // place of the last access.
-                let highest = self.touched.saturating_add(aligned.distance);
+                let start = base.start;
+                self.bases.left = Some(Left {
+                    from: (start + aligned.distance, base.known),
+                    touched: self.touched,
+                });
+                // The aligned stack began `least` bytes below the old stack pointer, or lower.
+                let highest = self
+                    .touched
+                    .saturating_add(aligned.distance - aligned.least);
                 self.touched = aligned.touched.min(highest);
                 Some(aligned.floor)
             }
@@ -422,6 +464,12 @@ impl Machine<'_> {
     pub(super) fn stack_pointer(&mut self) -> Outcome<Place> {
         let word = self.general[RSP].clone();
         self.place(&word, STACK_POINTER)
+    }
+
+    /// Whether a place is in the part of the stack that the aligned stack pointer does not reach.
+    /// That part is above all accesses before the alignment.
+    pub(super) fn is_above_aligned(&self, place: Place) -> bool {
+        self.bases.aligned.is_some() && place.base == Some(self.bases.stack)
     }
 
     /// The bytes by which an alignment may make the stack deeper than places show.

@@ -259,7 +259,7 @@ impl Machine<'_> {
         self.flags.set_result(&result);
         self.maybe_wrong_flags();
         if let Some((pointer, mask)) = aligned {
-            self.align_stack(&pointer, &mask, &result);
+            self.align_stack(&pointer, &mask, &result)?;
         }
         if mnemonic != Test {
             self.set(instruction, result)?;

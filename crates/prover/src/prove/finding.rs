@@ -70,9 +70,13 @@ impl Finding {
         if let (Verdict::Refuted(why) | Verdict::Unproved(why), Some((bytes, distance))) =
             (&mut self.verdict, self.given_up_read)
         {
-            *why += &format!(
+            let read = format!(
                 "; it read {bytes} bytes of stack that was given up, {distance:+} from its end"
             );
+            // The proof of a few elements has told it.
+            if !why.ends_with(&read) {
+                *why += &read;
+            }
         }
         self
     }

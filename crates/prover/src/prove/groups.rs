@@ -27,8 +27,8 @@
 //!   formula of those in which `n` does not occur;
 //! - *anything* (havoc): a new unknown for each bit.
 //!
-//! The rest of the stack is unknown: an unwritten part is *anything*, and no turn may read released
-//! stack before it writes it. The flags are unknown.
+//! The rest of the stack is unknown: an unwritten part is *anything*, and a turn that reads
+//! released stack before it writes it finds unknowns. The flags are unknown.
 //!
 //! The prover guesses the header, and c from three arrivals of a run on random numbers. The guess
 //! needs no trust: base and step show that the invariant holds at this address.

@@ -26,10 +26,10 @@
 //! In step and exit, the buffer is one element at its own base: the next element. It exists,
 //! because `r` is not zero. A run that reads another element after it stops.
 //!
-//! Code may count the bytes that are done, and add them to the address of the first element. Then
-//! the base has no address of the next element, but places with the constant of one element's
-//! bytes. Each of these places holds the *offset* in the invariant: the address of the next element
-//! minus that of the first.
+//! Code may count the bytes that are done, and add them to the address of the first element. So if
+//! there is no proof, the prover tries the other kind of loop: the base has no address of the next
+//! element, but places with the constant of one element's bytes. Each of these places holds the
+//! *offset* in the invariant: the address of the next element minus that of the first.
 //!
 //! A place can hold a constant at the first arrival only: a saved offset of the element that is
 //! done, say. If the step changes it, the place becomes *anything*, and base and step are tried
@@ -46,6 +46,9 @@ use crate::term::{Bit, Terms, Word, constant, value};
 use crate::verdict::Verdict;
 use std::collections::BTreeSet;
 
+/// The largest number of runs of base, step and exit. Real loops need fewer than five.
+const MOST_ROUNDS: usize = 16;
+
 /// The progress of the run.
 enum Progress {
     /// It has not reached the header.
@@ -61,6 +64,8 @@ struct Induction<'a> {
     steps: &'a Steps,
     contents: &'a Contents<Word>,
     left: Left,
+    /// Whether the loop has the offset of the next element, and not its address.
+    counts_bytes: bool,
     /// The words after the first step.
     first: Vec<Word>,
     /// The bytes of an element.
@@ -116,9 +121,33 @@ impl Session {
             return Verdict::Unsupported("steps that do not read an element each, in order".into());
         }
         let contents = self.contents(contract, layout);
+        let loops = (contract, repeats, &**steps);
+        let by_address = self.by_parts(subject, loops, false, layout, &contents, finding);
+        if by_address.is_proof()
+            || self
+                .by_parts(subject, loops, true, layout, &contents, finding)
+                .is_proof()
+        {
+            return Verdict::Proved;
+        }
+        weaker(by_address)
+    }
+
+    /// Step and exit.
+    fn by_parts(
+        &mut self,
+        subject: Subject<'_>,
+        (contract, repeats, steps): (&Contract, &Repeats, &Steps),
+        counts_bytes: bool,
+        layout: &Layout,
+        contents: &Contents<Word>,
+        finding: &mut Finding,
+    ) -> Verdict {
         let mut wrong = BTreeSet::new();
         let mut parts = vec![Left::One, Left::Many];
+        let mut rounds = 0;
         while let Some(left) = parts.pop() {
+            rounds += 1;
             let buffer = contract.index(repeats.buffer);
             let elements = contract.buffers.len();
             let bytes = 8 * (contents[buffer].len() - repeats.before) as u64;
@@ -128,9 +157,10 @@ impl Session {
             assert!(is_kept, "every element has the alignment of the buffer");
             let mut induction = Induction {
                 steps,
-                contents: &contents,
+                contents,
                 left,
-                first: first_step(&mut self.terms, steps, &contents),
+                counts_bytes,
+                first: first_step(&mut self.terms, steps, contents),
                 bytes,
                 element: (
                     Layout::slot(elements, alignment),
@@ -148,11 +178,11 @@ impl Session {
             match verdict.is_proof() {
                 true => {}
                 // Another guess, or a weaker invariant.
-                false if !more_wrong.is_empty() => {
+                false if !more_wrong.is_empty() && rounds < MOST_ROUNDS => {
                     wrong.extend(more_wrong);
                     parts.push(left);
                 }
-                false => return weaker(verdict),
+                false => return verdict,
             }
         }
         Verdict::Proved
@@ -214,12 +244,17 @@ fn first_step(terms: &mut Terms, steps: &Steps, contents: &Contents<Word>) -> Ve
 /// The registers and places on the stack that hold this number.
 fn places_of(machine: &mut Machine<'_>, number: &Word) -> Vec<Where> {
     let mut places = machine.places();
-    places.retain(|(place, word)| match place {
-        Where::General(_) => value(&machine.terms.sub(word, number)) == Some(0),
-        Where::Memory(address) if machine.memory.is_stack(*address) => {
-            value(&machine.terms.sub(word, number)) == Some(0)
-        }
-        _ => false,
+    places.retain(|(place, word)| {
+        let is_register_or_stack = match place {
+            Where::General(_) => true,
+            Where::Memory(address) => machine.memory.is_stack(*address),
+            Where::Vector(..) | Where::Mask(_) => false,
+        };
+        is_register_or_stack
+            && match value(number) {
+                Some(_) => word == number,
+                None => value(&machine.terms.sub(word, number)) == Some(0),
+            }
     });
     places.into_iter().map(|(place, _)| place).collect()
 }
@@ -283,7 +318,13 @@ impl Induction<'_> {
     fn has_first_step(&self, machine: &mut Machine<'_>) -> bool {
         let offset = constant(self.bytes.into(), 64);
         has_all(machine, &self.first)
-            && (self.has_next_address(machine) || !places_of(machine, &offset).is_empty())
+            && match self.counts_bytes {
+                false => {
+                    let next = plus(machine.terms, &self.pointer, self.bytes as i64);
+                    has_all(machine, &[next])
+                }
+                true => !places_of(machine, &offset).is_empty(),
+            }
     }
 
     /// An unknown number of bytes that are done. It counts as an address: it is not secret.
@@ -294,14 +335,9 @@ impl Induction<'_> {
         terms.sum(64, &[(self.bytes.into(), &done)], 0)
     }
 
-    fn has_next_address(&self, machine: &mut Machine<'_>) -> bool {
-        let next = plus(machine.terms, &self.pointer, self.bytes as i64);
-        has_all(machine, &[next])
-    }
-
     /// Replaces everything that the invariant does not know by unknowns.
     fn cut(&mut self, machine: &mut Machine<'_>, entry: &[Word]) -> Result<Header, String> {
-        let counts_bytes = !self.has_next_address(machine);
+        let counts_bytes = self.counts_bytes;
         let terms = &mut *machine.terms;
         let (start, known) = self.element;
         let offset = self.unknown_offset(terms);

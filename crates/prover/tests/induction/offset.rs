@@ -1,8 +1,8 @@
 //! Loops that count the bytes that are done, and add them to the address of the first element.
 
-use super::{assert_only_some, assert_proved, nothing, verdicts};
+use super::{assert_only_some, assert_proved, nothing, sums, to_the_end, verdicts};
 use iced_x86::code_asm::{
-    CodeAssembler, edx, qword_ptr, r8, r8d, r9, r9b, r9d, rax, rcx, rdi, rdx, rsi, rsp,
+    CodeAssembler, edx, qword_ptr, r8, r8d, r9, r9b, r9d, r10d, r11, rax, rcx, rdi, rdx, rsi, rsp,
 };
 use sealstone_prover::verdict::Verdict;
 
@@ -115,4 +115,21 @@ fn a_constant_that_changes() {
         code.xor(rax, r9).unwrap();
         code.mov(r9, r8).unwrap();
     })));
+}
+
+/// A loop by addresses, with a loop within it and the bytes of one element in a register: that is
+/// no offset.
+#[test]
+fn a_constant_that_is_no_offset() {
+    assert_proved(&sums(
+        |code| {
+            let mut again = code.create_label();
+            code.mov(r11, 8_u64).unwrap();
+            code.mov(r10d, 3).unwrap();
+            code.set_label(&mut again).unwrap();
+            code.dec(r10d).unwrap();
+            code.jne(again).unwrap();
+        },
+        to_the_end,
+    ));
 }

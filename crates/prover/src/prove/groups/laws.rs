@@ -43,7 +43,7 @@ enum Law {
 /// The invariant.
 pub(super) struct Laws {
     laws: BTreeMap<Where, Law>,
-    /// Stack that may have been given up. No turn may read it before it writes it.
+    /// Stack that may have been given up. A turn that reads it before it writes it finds unknowns.
     given_up: BTreeSet<u64>,
     /// Whether upper halves of vector registers may be in use. That is the worse case: only
     /// `vzeroupper` ends it.
