@@ -2,7 +2,7 @@
 
 use super::*;
 use iced_x86::code_asm::{
-    CodeAssembler, eax, k1, qword_ptr, r11, rax, rbp, rdi, rsi, rsp, zmm1, zmmword_ptr,
+    CodeAssembler, eax, ecx, k1, qword_ptr, r11, rax, rbp, rcx, rdi, rsi, rsp, zmm1, zmmword_ptr,
 };
 use sealstone_prover::features::Processor;
 use sealstone_prover::verdict::Verdict;
@@ -128,38 +128,58 @@ fn probes_of_a_stack_that_is_aligned_again() {
     assert_refuted(&left(9 + 4096), why);
 }
 
+/// The old stack pointer is 8 bytes above a multiple of 16, so the aligned stack begins from 8 to
+/// 56 bytes below it.
+#[test]
+fn the_first_probe_below_an_odd_place() {
+    let frame = |down: i32| {
+        identity(true, |code, _| {
+            code.mov(r11, rsp).unwrap();
+            code.and(rsp, -64).unwrap();
+            code.sub(rsp, down).unwrap();
+            code.mov(qword_ptr(rsp), rdi).unwrap();
+            code.mov(rsp, r11).unwrap();
+            code.mov(rax, qword_ptr(rdi)).unwrap();
+            code.mov(qword_ptr(rsi), rax).unwrap();
+            code.ret().unwrap();
+        })
+    };
+    assert_eq!(frame(4096 - 56), Verdict::Proved);
+    assert_refuted(&frame(4096 - 55), "skip the guard of the stack");
+}
+
+/// A copy of a secret in given-up stack is a secret, too.
+#[test]
+fn a_promise_to_wipe_given_up_stack() {
+    let wiped = |both: bool| {
+        wiping(|code| {
+            code.sub(rsp, 256).unwrap();
+            code.mov(qword_ptr(rsp), rax).unwrap();
+            code.add(rsp, 256).unwrap();
+            code.sub(rsp, 256).unwrap();
+            code.mov(rcx, qword_ptr(rsp)).unwrap();
+            code.mov(qword_ptr(rsp + 8), rcx).unwrap();
+            code.xor(ecx, ecx).unwrap();
+            code.mov(qword_ptr(rsp), 0).unwrap();
+            if both {
+                code.mov(qword_ptr(rsp + 8), 0).unwrap();
+            }
+        })
+    };
+    assert_eq!(wiped(true), Verdict::Proved);
+    assert_refuted(&wiped(false), "it leaves 8 bytes that depend on its input");
+}
+
 /// A secret on one side of an alignment, and zeros that seem to be over it on the other side.
 #[test]
 fn a_promise_to_wipe_across_an_alignment() {
-    let contract = || {
-        Contract::new(formula!(|_a, contents| vec![contents[0].clone()]))
-            .buffer("in", 1, 8, Access::Read)
-            .buffer("out", 1, 8, Access::Write)
-            .addresses(["in", "out"])
-            .wipes()
-    };
-    let with = |write: &dyn Fn(&mut CodeAssembler)| {
-        let mut code = CodeAssembler::new(64).unwrap();
-        code.push(rbp).unwrap();
-        code.mov(rbp, rsp).unwrap();
-        code.mov(rax, qword_ptr(rdi)).unwrap();
-        write(&mut code);
-        code.mov(rsp, rbp).unwrap();
-        code.mov(qword_ptr(rsi), rax).unwrap();
-        code.xor(eax, eax).unwrap();
-        code.pop(rbp).unwrap();
-        code.ret().unwrap();
-        let mut image = own_image();
-        let symbol = added(&mut image, code);
-        prove(&image, &symbol, &contract(), Set::Baseline).verdict
-    };
-    assert_eq!(with(&|_| ()), Verdict::Proved);
-    let before = with(&|code| {
+    assert_eq!(wiping(|_| ()), Verdict::Proved);
+    let before = wiping(|code| {
         code.mov(qword_ptr(rsp - 56), rax).unwrap();
         code.and(rsp, -64).unwrap();
         code.mov(qword_ptr(rsp - 8), 0).unwrap();
     });
-    let within = with(&|code| {
+    let within = wiping(|code| {
         code.and(rsp, -64).unwrap();
         code.mov(qword_ptr(rsp - 8), rax).unwrap();
         code.mov(rsp, rbp).unwrap();
@@ -172,6 +192,28 @@ fn a_promise_to_wipe_across_an_alignment() {
             "{verdict}"
         );
     }
+}
+
+/// The word is copied, with code of a function that promises to wipe. rax is the word.
+fn wiping(write: impl Fn(&mut CodeAssembler)) -> Verdict {
+    let contract = Contract::new(formula!(|_a, contents| vec![contents[0].clone()]))
+        .buffer("in", 1, 8, Access::Read)
+        .buffer("out", 1, 8, Access::Write)
+        .addresses(["in", "out"])
+        .wipes();
+    let mut code = CodeAssembler::new(64).unwrap();
+    code.push(rbp).unwrap();
+    code.mov(rbp, rsp).unwrap();
+    code.mov(rax, qword_ptr(rdi)).unwrap();
+    write(&mut code);
+    code.mov(rsp, rbp).unwrap();
+    code.mov(qword_ptr(rsi), rax).unwrap();
+    code.xor(eax, eax).unwrap();
+    code.pop(rbp).unwrap();
+    code.ret().unwrap();
+    let mut image = own_image();
+    let symbol = added(&mut image, code);
+    prove(&image, &symbol, &contract, Set::Baseline).verdict
 }
 
 /// No alignment, but no panic either.
