@@ -230,7 +230,7 @@ fn a_frame_that_is_reserved_before_the_alignment() {
 
 /// The frame begins at an unknown distance from the old stack pointer. So what is written in it is
 /// at no known place after it was left, and what was in the red zone is at no known place of it.
-/// Each of these is right for one distance only.
+/// Each of these is right for some distances only.
 #[test]
 fn data_that_crosses_the_border_of_an_aligned_stack() {
     let with = |write: &dyn Fn(&mut CodeAssembler)| {
@@ -265,6 +265,16 @@ fn data_that_crosses_the_border_of_an_aligned_stack() {
         code.mov(qword_ptr(rsp - 56), rax).unwrap();
         code.and(rsp, -64).unwrap();
         code.mov(rax, qword_ptr(rsp - 8)).unwrap();
+    });
+    // Wrong for one distance of four. Native runs show it, because each begins at another place.
+    with(&|code| {
+        code.sub(rsp, 128).unwrap();
+        code.and(rsp, -64).unwrap();
+        for at in [16, 32, 64] {
+            code.mov(qword_ptr(rsp + at), rax).unwrap();
+        }
+        code.lea(rsp, qword_ptr(rbp - 128)).unwrap();
+        code.mov(rax, qword_ptr(rsp + 16)).unwrap();
     });
 }
 

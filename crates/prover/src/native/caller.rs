@@ -20,6 +20,9 @@ pub(crate) struct Entry {
     pub(crate) flags: u64,
     /// On the stack, from the return address on.
     pub(crate) stack: [u64; ON_STACK],
+    /// How far the stack pointer is moved down from the start of a page: a multiple of 16 bytes.
+    /// So the lower bits of the stack pointer are the same in each run of a program.
+    pub(crate) below_a_page: u64,
 }
 
 /// The place of rsp in the order of encoding.
@@ -78,6 +81,9 @@ const FUNCTION: u64 = FLAGS + 8;
 const STACK: u64 = FUNCTION + 8;
 const RESULTS: u64 = STACK + 8;
 const WORDS: u64 = RESULTS + 16;
+const BELOW_A_PAGE: u64 = WORDS + 8 * ON_STACK as u64;
+
+const PAGE: i32 = 4096;
 
 const STATUS_FLAGS: u64 = 0x8d5;
 const TRAP_FLAG: u64 = 0x100;
@@ -179,6 +185,10 @@ impl Caller {
     }
 
     unsafe fn run(&mut self, function: u64, entry: &Entry, more_flags: u64) -> [u64; 2] {
+        assert!(
+            entry.below_a_page.is_multiple_of(16),
+            "what the ABI asks for"
+        );
         // SAFETY: the written memory and the called code are in our pages. The code loads these
         // registers, calls the function and restores the registers of its caller. The caller
         // guarantees that the function may be called.
@@ -187,6 +197,7 @@ impl Caller {
             *(FLAGS as *mut u64) = entry.flags & STATUS_FLAGS | more_flags;
             *(FUNCTION as *mut u64) = function;
             *(WORDS as *mut [u64; ON_STACK]) = entry.stack;
+            *(BELOW_A_PAGE as *mut u64) = entry.below_a_page;
             let enter: extern "sysv64" fn() = core::mem::transmute(self.base);
             enter();
             *(RESULTS as *const [u64; 2])
@@ -208,8 +219,8 @@ fn code() -> Result<(Vec<u8>, Vec<u8>), IcedError> {
         code.push(register)?;
     }
     code.mov(qword_ptr(STACK), rsp)?;
-    // The return address, six registers and these eight bytes are a multiple of 16.
-    code.sub(rsp, 8)?;
+    code.and(rsp, -PAGE)?;
+    code.sub(rsp, qword_ptr(BELOW_A_PAGE))?;
     const { assert!(ON_STACK.is_multiple_of(2), "a multiple of 16 bytes") };
     for number in (0..ON_STACK as u64).rev() {
         code.push(qword_ptr(WORDS + 8 * number))?;

@@ -39,6 +39,12 @@ pub(super) enum Decided {
     Unknown,
 }
 
+/// From one sample to the next, the stack pointer of runs that are compared with the specification
+/// moves by so many bytes: an odd multiple of 16. So 64 samples see 64 places in a page, and each
+/// place modulo 64 as often as another.
+const STACK_STEP: u64 = 67 * 16;
+const PAGE: u64 = 4096;
+
 /// Bits above an argument of one byte in native runs.
 const ABOVE_A_BYTE: u64 = 0xb5ad_4ece_da1c_e200;
 
@@ -90,7 +96,10 @@ impl<'a> NativeRuns<'a> {
     }
 
     fn outputs(&mut self, sample: usize, inputs: &Contents<u64>) -> Contents<u64> {
-        let entry = self.entry(sample, inputs);
+        let entry = Entry {
+            below_a_page: sample as u64 * STACK_STEP % PAGE,
+            ..self.entry(sample, inputs)
+        };
         self.mapping.fill(inputs);
         let returned = self.mapping.call(self.function, &entry);
         let buffers = self.contract.buffers.iter();
@@ -163,7 +172,7 @@ impl<'a> NativeRuns<'a> {
     }
 
     /// The arguments in registers and on the stack. Other registers and the flags differ between
-    /// samples.
+    /// samples. The stack pointer does not: decisions on it are compared.
     fn entry(&self, sample: usize, inputs: &Contents<u64>) -> Entry {
         let mut random = Random::new(sample as u64);
         let mut general = core::array::from_fn(|_| random.number());
@@ -190,6 +199,7 @@ impl<'a> NativeRuns<'a> {
             general,
             flags,
             stack,
+            below_a_page: 0,
         }
     }
 
