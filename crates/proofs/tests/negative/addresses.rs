@@ -364,6 +364,18 @@ fn a_read_of_stack_that_was_given_up() {
     assert!(!branch.is_proof());
     let why = "; it read 8 bytes of stack that was given up, -264 from its end";
     assert!(branch.reason().ends_with(why), "{branch}");
+    let twice = wrong_where(|code, wrong| {
+        code.sub(rsp, 256).unwrap();
+        code.mov(qword_ptr(rsp), 0).unwrap();
+        code.add(rsp, 256).unwrap();
+        code.sub(rsp, 256).unwrap();
+        code.mov(rcx, qword_ptr(rsp)).unwrap();
+        code.xor(rcx, qword_ptr(rsp)).unwrap();
+        code.add(rsp, 256).unwrap();
+        code.test(rcx, rcx).unwrap();
+        code.jne(wrong).unwrap();
+    });
+    assert_eq!(twice, Verdict::Proved, "nobody else writes it now");
     let below_the_red_zone = wrong_where(|code, _| {
         code.sub(rsp, 256).unwrap();
         code.mov(qword_ptr(rsp), rdi).unwrap();

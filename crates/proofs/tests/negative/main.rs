@@ -296,14 +296,14 @@ fn identity(runs_here: bool, write: impl Fn(&mut CodeAssembler, &Image)) -> Verd
 }
 
 fn identity_on(processor: &Processor, write: impl Fn(&mut CodeAssembler, &Image)) -> Verdict {
-    identity_in(Session::new(), processor, write)
+    identity_in(Session::new(), processor, write).verdict
 }
 
 fn identity_in(
     mut session: Session,
     processor: &Processor,
     write: impl Fn(&mut CodeAssembler, &Image),
-) -> Verdict {
+) -> Finding {
     let contract = Contract::new(formula!(|_a, contents| vec![contents[0].clone()]))
         .buffer("in", 1, 8, Access::Read)
         .buffer("out", 1, 8, Access::Write)
@@ -313,7 +313,7 @@ fn identity_in(
     let mut code = CodeAssembler::new(64).unwrap();
     write(&mut code, &image);
     let symbol = added(&mut image, code);
-    session.prove(&image, &symbol, &contract, processor).verdict
+    session.prove(&image, &symbol, &contract, processor)
 }
 
 /// A panic does not count as a return, even if the word is right.
@@ -485,6 +485,29 @@ fn odd_forms_of_instructions_are_not_known() {
         assert!(
             matches!(verdict, Verdict::Unsupported(_)),
             "{name}: {verdict}"
+        );
+    }
+}
+
+/// Without the mask, both move the whole word.
+#[test]
+fn a_scalar_move_under_a_mask_is_not_known() {
+    let with = |load: &[u8], store: &[u8]| {
+        identity_on(&Set::Avx512.processor(), |code, _| {
+            code.db(load).unwrap();
+            code.db(store).unwrap();
+            code.ret().unwrap();
+        })
+    };
+    let load = &[0xc5, 0xfb, 0x10, 0x07]; // vmovsd xmm0, [rdi]
+    let store = &[0xc5, 0xfb, 0x11, 0x06]; // vmovsd [rsi], xmm0
+    assert_eq!(with(load, store), Verdict::Proved);
+    let masked_load = &[0x62, 0xf1, 0xff, 0x09, 0x10, 0x07]; // vmovsd xmm0 {k1}, [rdi]
+    let masked_store = &[0x62, 0xf1, 0xff, 0x09, 0x11, 0x06]; // vmovsd [rsi] {k1}, xmm0
+    for verdict in [with(masked_load, store), with(load, masked_store)] {
+        assert!(
+            matches!(&verdict, Verdict::Unsupported(why) if why.contains("k1")),
+            "{verdict}"
         );
     }
 }

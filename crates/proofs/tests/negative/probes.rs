@@ -5,6 +5,7 @@ use iced_x86::code_asm::{
     CodeAssembler, eax, ecx, k1, qword_ptr, r11, rax, rbp, rcx, rdi, rsi, rsp, zmm1, zmmword_ptr,
 };
 use sealstone_prover::features::Processor;
+use sealstone_prover::prove::Session;
 use sealstone_prover::verdict::Verdict;
 
 /// An access at most 48 bytes further from the last one than it seems: the stack was aligned to 64
@@ -47,6 +48,33 @@ fn an_aligned_frame_that_is_not_probed() {
     ];
     for verdict in skips {
         assert_refuted(&verdict, "skip the guard of the stack");
+    }
+}
+
+/// The depth that a finding tells holds for every distance of the alignment: up to 48 bytes here.
+#[test]
+fn the_depth_of_an_aligned_frame() {
+    for words in 0..4 {
+        let finding = identity_in(Session::new(), &Processor::baseline(), |code, _| {
+            code.push(rbp).unwrap();
+            code.mov(rbp, rsp).unwrap();
+            for _ in 0..words {
+                code.push(rbp).unwrap();
+                code.push(rbp).unwrap();
+            }
+            code.and(rsp, -64).unwrap();
+            code.sub(rsp, 192).unwrap();
+            code.mov(rax, qword_ptr(rdi)).unwrap();
+            code.mov(qword_ptr(rsp), rax).unwrap();
+            code.mov(qword_ptr(rsi), rax).unwrap();
+            code.mov(rsp, rbp).unwrap();
+            code.pop(rbp).unwrap();
+            code.ret().unwrap();
+        });
+        assert_eq!(finding.verdict, Verdict::Proved);
+        let deepest = 16 + 16 * words + 48 + 192;
+        let depths = deepest..deepest + 64;
+        assert!(depths.contains(&finding.depth), "{}", finding.depth);
     }
 }
 
@@ -109,6 +137,20 @@ fn probes_of_a_stack_that_is_aligned_again() {
     assert_eq!(twice(0), Verdict::Proved);
     let why = "skip the guard of the stack";
     assert_refuted(&twice(16), why);
+    let deeper_in_between = |more: i32| {
+        framed(|code| {
+            code.and(rsp, -64).unwrap();
+            code.push(rdi).unwrap();
+            code.lea(rsp, qword_ptr(rbp - 4096)).unwrap();
+            code.mov(qword_ptr(rsp), rdi).unwrap();
+            code.mov(rsp, rbp).unwrap();
+            code.and(rsp, -64).unwrap();
+            code.sub(rsp, 4096 + more).unwrap();
+            code.mov(qword_ptr(rsp), rdi).unwrap();
+        })
+    };
+    assert_eq!(deeper_in_between(4096 - 48), Verdict::Proved);
+    assert_refuted(&deeper_in_between(4096 - 47), why);
     let left = |down: i32| {
         identity(true, |code, _| {
             code.mov(r11, rsp).unwrap();

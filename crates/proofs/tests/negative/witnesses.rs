@@ -28,6 +28,7 @@ fn with_bug(solver: Solver, bug: impl Fn(&mut CodeAssembler)) -> [Verdict; 2] {
             code.mov(qword_ptr(rsi), rax).unwrap();
             code.ret().unwrap();
         })
+        .verdict
     })
 }
 

@@ -102,6 +102,23 @@ fn upper_halves_that_a_turn_leaves_in_use() {
     });
     assert_eq!(one, Verdict::Proved);
     assert!(any.reason().contains("vzeroupper is missing"), "{any}");
+    // Only a group that is not full, and comes after a full one, has no end.
+    let after_a_full_one = |rest| {
+        verdicts(Planted {
+            group: &|code| code.vmovups(ymm0, ymmword_ptr(r8)).unwrap(),
+            advance: &|code, header| {
+                (RIGHT.advance)(code, header);
+                code.vzeroupper().unwrap();
+            },
+            rest,
+            ..RIGHT
+        })
+    };
+    let [one, two, any] = after_a_full_one(RIGHT.rest);
+    assert_eq!([one, two], [(); 2].map(|()| Verdict::Proved));
+    assert!(any.reason().contains("vzeroupper is missing"), "{any}");
+    let ended = after_a_full_one(&|code| code.vzeroupper().unwrap());
+    assert_eq!(ended, [(); 3].map(|()| Verdict::Proved));
     let narrow = Planted {
         header: &|code| code.vmovups(xmm0, xmmword_ptr(r8)).unwrap(),
         ..RIGHT
