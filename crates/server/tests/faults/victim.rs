@@ -37,9 +37,10 @@ impl Process {
         Self::run(command)
     }
 
-    /// Starts a command that runs the program.
+    /// Starts a command that runs the program. If it does not start, its message says why.
     pub(crate) fn run(mut command: Command) -> Self {
-        let mut child = spawn(&mut command);
+        let command = command.stdout(Stdio::piped()).stderr(Stdio::inherit());
+        let mut child = command.spawn().expect("a process");
         let mut line = String::new();
         let output = child.stdout.take().expect("a pipe");
         BufReader::new(output).read_line(&mut line).expect("a line");
