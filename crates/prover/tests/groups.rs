@@ -195,6 +195,18 @@ fn verdicts_for<const N: usize>(
     contracts: [Contract; N],
     planted: Planted<'_>,
 ) -> [Verdict; N] {
+    let mut image = Image::of_code("program", &[0xcc]);
+    let bytes = code(planted).assemble(image.next_free()).unwrap();
+    image.add_function("planted", &bytes);
+    let symbol = image.symbols().last().unwrap().clone();
+    contracts.map(|contract| {
+        Session::new()
+            .prove(&image, &symbol, &contract, processor)
+            .verdict
+    })
+}
+
+fn code(planted: Planted<'_>) -> CodeAssembler {
     let mut code = CodeAssembler::new(64).unwrap();
     let [mut header, mut inner, mut one, mut end] = [(); 4].map(|()| code.create_label());
     let mut next = code.create_label();
@@ -263,15 +275,7 @@ fn verdicts_for<const N: usize>(
     code.pop(r12).unwrap();
     code.pop(rbx).unwrap();
     code.ret().unwrap();
-    let mut image = Image::of_code("program", &[0xcc]);
-    let bytes = code.assemble(image.next_free()).unwrap();
-    image.add_function("planted", &bytes);
-    let symbol = image.symbols().last().unwrap().clone();
-    contracts.map(|contract| {
-        Session::new()
-            .prove(&image, &symbol, &contract, processor)
-            .verdict
-    })
+    code
 }
 
 /// It is proved for one group, and not for any number.

@@ -38,7 +38,7 @@ fn campaign(kills: u32) {
             seen = BTreeSet::new();
         }
         let listen = format!("127.0.0.1:{}", free_port());
-        let arguments = [
+        let mut arguments = [
             "issuer", "--data", &data, "--listen", &listen, "--gate", "none",
         ];
         let mut command = Command::new(env!("CARGO_BIN_EXE_sealstone-server"));
@@ -52,10 +52,7 @@ fn campaign(kills: u32) {
         process.wait().expect("an end");
         if kill % 4 == 3 {
             // Another process may have taken the port since.
-            let listen = "127.0.0.1:0";
-            let arguments = [
-                "issuer", "--data", &data, "--listen", listen, "--gate", "none",
-            ];
+            arguments[4] = "127.0.0.1:0";
             let issuer = Process::start(&arguments);
             let found = keys(issuer.url()).expect("a directory");
             assert!(
